@@ -8,8 +8,9 @@ dialect (`mappings/dialects/engines.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 from schema_core.base.text import quote_string
 from schema_core.catalog.changes import table_changes
@@ -55,6 +56,25 @@ def type_of(column: UnresolvedColumn) -> DataType:
     if not isinstance(type_, DataType):
         raise RewriteNeeded(f"the type of column {column.name!r} is not resolved")
     return type_
+
+
+#: Whether a change of a table cannot be made in place, and why; the reason follows the target.
+Refusal: TypeAlias = tuple[Callable[[StatementWriter, Any, ChangeGroup], bool], str]
+
+
+def _refusing(write: Write, *refusals: Refusal) -> Write:
+    """Return a writer of statements that reports changes of the refusals (`RewriteNeeded`)."""
+
+    def refuse_or_write(
+        writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+    ) -> Iterator[str]:
+        for is_refused, reason in refusals:
+            if is_refused(writer, change, group):
+                raise RewriteNeeded(f"{writer.target.title} {reason}")
+        statements = write(writer, change, group)
+        yield from [statements] if isinstance(statements, str) else statements
+
+    return refuse_or_write
 
 
 def _place(writer: StatementWriter, position: table_changes.ColumnPosition | None) -> str:
@@ -215,24 +235,6 @@ def _add_column(
         yield comment_on_column(writer, change.column.name, line.comment)
 
 
-def _add_nullable_column(
-    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
-) -> Iterator[str]:
-    """Write a column at the end, unless it is NOT NULL: the engine needs a default for it."""
-    if _is_not_null(change.column):
-        raise RewriteNeeded(f"{writer.target.title} adds NOT NULL columns only with a default")
-    yield from _add_column(writer, change, group)
-
-
-def _add_stored_column(
-    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
-) -> Iterator[str]:
-    """Write a column at the end, unless it is computed."""
-    if isinstance(change.column, UnresolvedComputedColumn):
-        raise RewriteNeeded(f"{writer.target.title} adds computed columns only to new tables")
-    yield from _add_column(writer, change, group)
-
-
 def _is_not_null(column: UnresolvedColumn) -> bool:
     return not isinstance(column, UnresolvedComputedColumn) and not type_of(column).is_nullable
 
@@ -351,6 +353,58 @@ def _drop_column(
     return f"DROP COLUMN {writer.name(change.column.name)}"
 
 
+def _needs_values(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> bool:
+    return _is_not_null(change.column)
+
+
+def _adds_computed(
+    writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup
+) -> bool:
+    return isinstance(change.column, UnresolvedComputedColumn)
+
+
+def _key_columns(group: ChangeGroup) -> Sequence[str]:
+    """Return the names of the columns of the key before the changes."""
+    key = group.before.schema.primary_key
+    return () if key is None else key.column_names
+
+
+def _drops_key(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> bool:
+    return change.column.name in _key_columns(group)
+
+
+def _drops_at_key(
+    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
+) -> bool:
+    """Return whether a dropped column is in the key or before a column of it."""
+    names = [column.name for column in group.before.schema.columns]
+    place = names.index(change.column.name)
+    return any(place <= names.index(name) for name in _key_columns(group))
+
+
+def _retypes_key(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> bool:
+    old, new = _types_of(change, group)
+    is_converted = writer.type(old) != writer.type(new)
+    return is_converted and change.redefined_column in _key_columns(group)
+
+
+def _sets_not_null(
+    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
+) -> bool:
+    old, new = _types_of(change, group)
+    return old.is_nullable and not new.is_nullable
+
+
+#: Refusals that several engines have.
+NEEDS_DEFAULT: Refusal = (_needs_values, "adds NOT NULL columns only with a default")
+ONLY_IN_NEW_TABLES: Refusal = (_adds_computed, "adds computed columns only to new tables")
+
 #: Changes of the type of a column or of its fields.
 TYPE_CHANGES = (
     table_changes.ModifyPhysicalColumnType, table_changes.AddField,
@@ -395,16 +449,6 @@ POSTGRES_FUNCTIONS = Functions(
 # https://www.sqlite.org/lang_altertable.html: ADD, DROP and RENAME COLUMN; all else is a rewrite.
 
 
-def _drop_free_column(
-    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
-) -> str:
-    """Write DROP COLUMN, unless the column is in the key."""
-    key = group.before.schema.primary_key
-    if key is not None and change.column.name in key.column_names:
-        raise RewriteNeeded("SQLite does not drop key columns")
-    return _drop_column(writer, change, group)
-
-
 LEGACY_RENAME = "PRAGMA legacy_alter_table = "
 #: Views and triggers keep the name of the table: without the PRAGMA they would follow the old one.
 SQLITE_SWAP = tuple(
@@ -416,8 +460,8 @@ SQLITE_SWAP = tuple(
 )
 SQLITE_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     **DATABASE_STATEMENTS,
-    table_changes.AddColumn:  _add_nullable_column,
-    table_changes.DropColumn: _drop_free_column,
+    table_changes.AddColumn:  _refusing(_add_column, NEEDS_DEFAULT),
+    table_changes.DropColumn: _refusing(_drop_column, (_drops_key, "does not drop key columns")),
 }  # fmt: skip
 #: SQLite stores a value by the affinity of its column; it has no type of datetimes.
 SQLITE_FUNCTIONS = Functions(
@@ -457,38 +501,17 @@ SQLITE_FUNCTIONS = Functions(
 # or of a computed column does not change its type.
 
 
-def _drop_column_after_key(
-    writer: StatementWriter, change: table_changes.DropColumn, group: ChangeGroup
-) -> str:
-    """Write DROP COLUMN, unless the index of the key depends on the position of the column."""
-    schema = group.before.schema
-    names = [column.name for column in schema.columns]
-    key = schema.primary_key.column_names if schema.primary_key is not None else ()
-    if any(names.index(change.column.name) <= names.index(name) for name in key):
-        raise RewriteNeeded("DuckDB does not drop a column that is in a key or before it")
-    return _drop_column(writer, change, group)
-
-
-def _convert_free_column(
-    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
-) -> Iterator[str]:
-    key, name = group.before.schema.primary_key, change.redefined_column
-    statements = tuple(_convert_column(writer, change, group))
-    if (
-        key is not None
-        and name in key.column_names
-        and any(" TYPE " in text for text in statements)
-    ):
-        raise RewriteNeeded("DuckDB does not change the types of key columns")
-    yield from statements
-
-
 DUCKDB_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     **DATABASE_STATEMENTS,
     **COMMENT_STATEMENTS,
-    **dict.fromkeys(TYPE_CHANGES, _convert_free_column),
-    table_changes.AddColumn:           _add_stored_column,
-    table_changes.DropColumn:          _drop_column_after_key,
+    **dict.fromkeys(TYPE_CHANGES, _refusing(
+        _convert_column, (_retypes_key, "does not change the types of key columns")
+    )),
+    table_changes.AddColumn:           _refusing(_add_column, ONLY_IN_NEW_TABLES),
+    # the index of the key depends on the positions of columns
+    table_changes.DropColumn:          _refusing(
+        _drop_column, (_drops_at_key, "does not drop a column that is in a key or before it")
+    ),
     table_changes.AddUniqueConstraint: _add_key,
 }  # fmt: skip
 DUCKDB_FUNCTIONS = Functions(
@@ -614,7 +637,7 @@ def _snowflake_comment(
 SNOWFLAKE_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     **DATABASE_STATEMENTS,
     **dict.fromkeys(TYPE_CHANGES, _set_data_type),
-    table_changes.AddColumn:           _add_stored_column,
+    table_changes.AddColumn:           _refusing(_add_column, ONLY_IN_NEW_TABLES),
     table_changes.ModifyColumnComment: _snowflake_comment,
     table_changes.AddUniqueConstraint: _add_key,
     table_changes.DropConstraint:      lambda writer, change, group: "DROP PRIMARY KEY",
@@ -655,21 +678,13 @@ SNOWFLAKE_SWAP = (
 # https://trino.io/docs/current/sql/alter-table.html; a connector refuses what it does not support.
 
 
-def _trino_type(
-    writer: StatementWriter, change: table_changes.TableChange, group: ChangeGroup
-) -> Iterator[str]:
-    """Write SET DATA TYPE for a wider type; there is no SET NOT NULL."""
-    old, new = _types_of(change, group)
-    if old.is_nullable and not new.is_nullable:
-        raise RewriteNeeded("Trino does not set NOT NULL")
-    yield from _set_data_type(writer, change, group)
-
-
 TRINO_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
     **DATABASE_STATEMENTS,
     **COMMENT_STATEMENTS,
-    **dict.fromkeys(TYPE_CHANGES, _trino_type),
-    table_changes.AddColumn: _add_nullable_column,
+    **dict.fromkeys(TYPE_CHANGES, _refusing(
+        _set_data_type, (_sets_not_null, "does not set NOT NULL")
+    )),
+    table_changes.AddColumn: _refusing(_add_column, NEEDS_DEFAULT),
 }  # fmt: skip
 TRINO_FUNCTIONS = Functions(
     "TRY_CAST({value} AS {type})",
@@ -693,11 +708,7 @@ def _comment(writer: StatementWriter, comment: str | None) -> str:
 
 
 def _spark_add(writer: StatementWriter, change: table_changes.AddColumn, group: ChangeGroup) -> str:
-    if change.position is not None:
-        raise RewriteNeeded("Spark adds columns at the end only")
     column, type_ = change.column, type_of(change.column)
-    if not type_.is_nullable:
-        raise RewriteNeeded("Spark adds columns without NOT NULL only")
     definition = f"{writer.name(column.name)} {writer.type(type_)}"
     return f"ADD COLUMNS ({definition}{_comment(writer, column.comment)})"
 
@@ -705,9 +716,7 @@ def _spark_add(writer: StatementWriter, change: table_changes.AddColumn, group: 
 def _spark_comment(
     writer: StatementWriter, change: table_changes.ModifyColumnComment, group: ChangeGroup
 ) -> str:
-    if change.new_comment is None:
-        raise RewriteNeeded("Spark does not remove the comment of a column")
-    name, text = writer.name(change.old_column.name), writer.string(change.new_comment)
+    name, text = writer.name(change.old_column.name), writer.string(change.new_comment or "")
     return f"ALTER COLUMN {name} COMMENT {text}"
 
 
@@ -770,10 +779,20 @@ SPARK_FUNCTIONS = Functions(
     fraction_digits=6,
 )
 SPARK_STATEMENTS: Mapping[type[table_changes.TableChange], Write] = {
-    table_changes.AddColumn: _spark_add,
-    table_changes.ModifyColumnComment: _spark_comment,
-    table_changes.ModifyTableComment: _comment_on_table,
-}
+    table_changes.AddColumn:           _refusing(
+        _spark_add,
+        (lambda writer, change, group: change.position is not None, "adds columns at the end only"),
+        (_needs_values, "adds columns without NOT NULL only"),
+    ),
+    table_changes.ModifyColumnComment: _refusing(
+        _spark_comment,
+        (
+            lambda writer, change, group: change.new_comment is None,
+            "does not remove the comment of a column",
+        ),
+    ),
+    table_changes.ModifyTableComment:  _comment_on_table,
+}  # fmt: skip
 
 
 def _iceberg_add(
