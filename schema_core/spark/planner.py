@@ -86,7 +86,7 @@ class SparkPlanner:
         if (plan := self._stream_plan(query)) is not None:
             return self._streams.rows(plan, query, columns)
         reads: list[Read] = []
-        frame = self._reader.frame(query, columns, reads=reads)
+        frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
         zone = zone_of(self.context.options)
         return Rows(
             tuple((column.name, column.type) for column in columns),

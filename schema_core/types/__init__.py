@@ -3,6 +3,7 @@
 from schema_core.types import atomic, nested, temporal, user_defined
 from schema_core.types.atomic import *
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType, Rejection
+from schema_core.types.bitmap_value import Bitmap
 from schema_core.types.casts import (
     CastError,
     CastMode,
@@ -13,6 +14,7 @@ from schema_core.types.casts import (
     why_not,
 )
 from schema_core.types.common import common_type, least_restrictive
+from schema_core.types.datetime_value import NanosecondDatetime
 from schema_core.types.factory import DataTypes, IntervalUnit, Resolution
 from schema_core.types.families import TypeFamily, TypeRoot
 from schema_core.types.nested import *
@@ -27,11 +29,13 @@ from schema_core.types.values import accepts, reject_reason
 __all__ = [
     "MAX_LENGTH",
     "AtomicType",
+    "Bitmap",
     "CastError",
     "CastMode",
     "DataType",
     "DataTypes",
     "IntervalUnit",
+    "NanosecondDatetime",
     "Rejection",
     "Resolution",
     "Row",

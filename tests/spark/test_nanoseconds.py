@@ -1,8 +1,9 @@
-"""TIMESTAMP(9) on Spark: nanoseconds in expressions, microseconds in tables."""
+"""TIMESTAMP(9) on Spark: nanoseconds in expressions and results, microseconds in tables."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import datetime as dt
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -55,12 +56,38 @@ def test_groups_orders_and_joins_by_nanoseconds(environment: TableEnvironment) -
     assert [("2020-01-01 00:00:00.000000002", 3, 2)] == rows(environment, extremes)
 
 
-def test_results_and_tables_have_microseconds(environment: TableEnvironment) -> None:
+def test_results_keep_nanoseconds(environment: TableEnvironment) -> None:
     whole = "CAST(TIMESTAMP '2020-02-29 12:00:00.123456' AS TIMESTAMP(9))"
+    instant = f"CAST({NOON} AS TIMESTAMP_LTZ(9))"
+    query = f"SELECT {whole}, {NOON}, {instant}, CAST(NULL AS TIMESTAMP(8))"
 
-    assert "123456" in str(rows(environment, f"SELECT {whole}"))
-    with pytest.raises(SchemaCoreError, match="has nanoseconds"):
-        rows(environment, f"SELECT {NOON}")
+    ((at, noon, utc, empty),) = rows(environment, query)
+
+    assert (dt.datetime.fromisoformat("2020-02-29 12:00:00.123456"), None) == (at, empty)
+    assert type(at) is dt.datetime
+    assert "2020-02-29 12:00:00.123456789" == str(noon)
+    assert "2020-02-29T12:00:00.123456789+00:00" == cast("dt.datetime", utc).isoformat()
+    many = f"SELECT {NOON} AS a, k FROM (VALUES (1), (2), (1), (2)) AS v(k)"
+    grouped = f"SELECT a, CAST(a AS TIMESTAMP_LTZ(9)), SUM(k) FROM ({many}) GROUP BY a"
+    assert [(noon, utc, 6)] == rows(environment, grouped)
+
+
+def test_printed_results_have_nanoseconds(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment.execute_sql(f"SELECT {NOON}, CAST({NOON} AS TIMESTAMP_LTZ(7))").print()
+
+    printed = capsys.readouterr().out
+    assert "2020-02-29 12:00:00.123456789" in printed
+    assert "2020-02-29 12:00:00.1234567 " in printed
+
+
+def test_other_frames_name_the_value_with_nanoseconds(environment: TableEnvironment) -> None:
+    with pytest.raises(
+        SchemaCoreError,
+        match=r"column 'a': .* TIMESTAMP\(9\) NOT NULL '2020-02-29 12:00:00.123456789' has nano",
+    ):
+        environment.sql_query(f"SELECT {NOON} AS a").to_arrow().read_all()
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "orc"])

@@ -19,6 +19,7 @@ from schema_core.sql.printer import print_string
 from schema_core.types import (
     ArrayType,
     BigIntType,
+    BinaryType,
     DataType,
     DataTypes,
     DateType,
@@ -31,6 +32,7 @@ from schema_core.types import (
     RowType,
     TimestampType,
     TimeType,
+    VarBinaryType,
 )
 
 #: The table A, then queries of it with Flink's rows, as Java prints them.
@@ -89,6 +91,8 @@ def printed(found: Any, type_: DataType) -> str:
             return "null"
         case DoubleType() | FloatType():
             return number(found, type_)
+        case BinaryType() | VarBinaryType():
+            return str([byte - 256 if byte > 127 else byte for byte in found])
         case ArrayType(element_type=element):
             return f"[{', '.join(printed(item, element) for item in found)}]"
         case MapType(key_type=key, value_type=value_type):

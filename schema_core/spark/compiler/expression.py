@@ -476,11 +476,14 @@ def from_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
             return node
 
 
-def to_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return the value of an expression as it is stored: numbers become intervals."""
+def to_physical(node: nodes.Node, type_: types.DataType, column: str = "") -> nodes.Node:
+    """Return the value of an expression as it is stored: numbers become intervals.
+
+    The errors of values that cannot be stored name the `column`.
+    """
     match type_:
         case _ if is_fine(type_):
-            return datetimes.as_stored(node, type_)
+            return datetimes.as_stored(node, type_, column)
         case types.YearMonthIntervalType():
             return inline("make_ym_interval(0, {v})", v=node)
         case types.DayTimeIntervalType():

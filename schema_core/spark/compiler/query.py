@@ -85,7 +85,7 @@ JOINS: dict[JoinKind, str] = {
 }
 
 
-def query_text(
+def query_text(  # noqa: PLR0913 - one argument for each part that the caller replaces
     relation: Relation,
     source: Callable[[relational.Scan], str],
     zone: str = "UTC",
@@ -96,13 +96,16 @@ def query_text(
     database: str | None = None,
     staged: Callable[[Relation, str], str] | None = None,
     operator: WriteOperator | None = None,
+    nanoseconds: bool = False,
 ) -> str:
     """Return the Spark SQL of a query whose columns have the types and names of the result.
 
     `source` returns the input of a scan, a view or a query in parentheses, with all columns of the
     table in order. `targets` are the columns of a sink or result, in order. `user` writes a call of
     a user's function, `rows` the array of the rows of a table function; `staged` replaces the text
-    of a relation; `operator` writes relations that Spark SQL lacks.
+    of a relation; `operator` writes relations that Spark SQL lacks. With `nanoseconds` timestamps
+    that Spark does not store are structs of microseconds and nanoseconds; otherwise a value with
+    nanoseconds fails the job.
 
     Raises:
         UnsupportedError: `not-executable` for what Spark cannot run as Flink does.
@@ -117,8 +120,14 @@ def query_text(
             as_returned(node, column.type, column.name)
             for node, column in zip(nodes, results, strict=True)
         ]
+
+    def stored(node: Node, column: relational.Column) -> Node:
+        if nanoseconds and is_fine(column.type):
+            return node
+        return to_physical(node, column.type, column.name)
+
     columns = [
-        (to_physical(convert(node, column.type, target.type, zone), target.type), target.name)
+        (stored(convert(node, column.type, target.type, zone), target), target.name)
         for node, column, target in zip(nodes, results, targets or results, strict=True)
     ]
     text = compiler.write(relation)

@@ -66,6 +66,7 @@ _NAMES: dict[type[types.DataType], str] = {
     types.YearMonthIntervalType: "INT",
     types.DayTimeIntervalType: "BIGINT",
     types.VariantType: "VARIANT",
+    types.BitmapType: "BINARY",
 }
 
 
@@ -106,8 +107,11 @@ def is_orderable(type_: types.DataType) -> bool:
 
 
 def require_orderable(type_: types.DataType, clause: str) -> None:
-    """Refuse a clause over values that Spark does not sort."""
-    if not is_orderable(type_):
+    """Refuse a clause over values that Spark does not sort, or that have no order in Flink."""
+    is_unsorted = clause == "ORDER BY" and any(
+        isinstance(part, types.BitmapType) for part in type_.walk()
+    )
+    if is_unsorted or not is_orderable(type_):
         raise nodes.unsupported_error(
             f"{clause} of {type_.as_summary_string()} is not supported on Spark"
         )

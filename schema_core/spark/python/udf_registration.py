@@ -97,6 +97,8 @@ def vectorized_udf(name: str) -> Callable[..., Any]:
 
 def evaluate(name: str, columns: Sequence[pa.Array]) -> pa.Array:
     """Evaluate a function over columns, once for each value if only one has several."""
+    if any(column.type.num_fields for column in columns):  # Arrow encodes no nested values
+        return _evaluate_rows(UDFS[name], columns)
     encoded = [column.dictionary_encode(null_encoding="encode") for column in columns]
     varying = [place for place, array in enumerate(encoded) if len(array.dictionary) > 1]
     if len(varying) > 1 or not len(columns[0]):

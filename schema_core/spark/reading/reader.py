@@ -107,6 +107,7 @@ class Reader:
         plan: StreamPlan | None = None,
         frames: Mapping[int, DataFrame] | None = None,
         session: SparkSession | None = None,
+        nanoseconds: bool = False,
     ) -> DataFrame:
         """Return a query as a frame with the columns and types of `targets`, by position.
 
@@ -118,10 +119,13 @@ class Reader:
             plan: The plan of a streaming query.
             frames: Frames for scans, by their identity.
             session: Without it the query's sources are validated first.
+            nanoseconds: Whether timestamps that Spark does not store are structs, see `query_text`.
         """
         session = session or self.session_for(query)
         with TemporaryNames(session, self._unused) as names:
-            text = self._text(names, query, targets, reads, recorder, plan, frames or {})
+            text = self._text(
+                names, query, targets, reads, recorder, plan, frames or {}, nanoseconds=nanoseconds
+            )
             frame = self._analyse(names, text)
         if recorder is not None:
             recorder.text = text
@@ -160,6 +164,8 @@ class Reader:
         recorder: ExplainRecorder | None = None,
         plan: StreamPlan | None = None,
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
+        *,
+        nanoseconds: bool = False,
     ) -> str:
         """Return a query in Spark SQL; open its tables and add them to `reads`."""
         self._inline.drop_unused(names.session)
@@ -199,6 +205,7 @@ class Reader:
             database=self._context.database(),
             staged=None if plan is None else staging(plan, names, analyse),
             operator=operator_writer(names, analyse) if plan is None else None,
+            nanoseconds=nanoseconds,
         )
 
     @staticmethod

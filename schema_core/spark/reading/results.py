@@ -30,7 +30,16 @@ from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.tree import Cast, NamedNode, Node, quote, string
+from schema_core.spark.compiler.translation import is_fine
+from schema_core.spark.compiler.tree import (
+    Cast,
+    Fact,
+    NamedNode,
+    Node,
+    quote,
+    string,
+    unsupported_error,
+)
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors
@@ -39,13 +48,17 @@ from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import active_session
 from schema_core.types import (
     MAX_LENGTH,
+    AnyTimestampType,
     ArrayType,
+    Bitmap,
+    BitmapType,
     CharType,
     DataType,
     DistinctType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
+    NanosecondDatetime,
     RowType,
     StructuredType,
     VarCharType,
@@ -122,9 +135,18 @@ def _null_in(column: str) -> ExternalError:
 def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
     """Yield a frame's rows as the strings that Flink prints."""
     strings: list[NamedNode] = []
-    for column in columns:
-        value = from_physical(ColumnNode(column.name), column.type)
-        strings.append((convert(value, column.type.nullable(), STRING, zone), column.name))
+    for place, column in enumerate(columns):
+        value: Node = ColumnNode(column.name)
+        if not is_fine(column.type) or not hasattr(_type_in(frame, place, column), "fields"):
+            value = from_physical(value, column.type)
+        text = convert(value, column.type.nullable(), STRING, zone)
+        if text.facts & Fact.UDF_IN_LAMBDA:
+            raise unsupported_error(
+                f"{column.type.as_summary_string()} is not printed: Spark calls no Python UDF "
+                "within a collection",
+                hint="read the rows with collect()",
+            )
+        strings.append((text, column.name))
     with spark_errors():
         frame = select(frame, strings)
     with spark_errors(frame.sparkSession):
@@ -158,6 +180,8 @@ def _value(value: Any, type_: DataType) -> Any:
     match type_:
         case _ if value is None:
             return None
+        case AnyTimestampType() if not isinstance(value, dt.datetime):
+            return _nanoseconds(_value(value[0], type_), value[1])
         case LocalZonedTimestampType():
             return value.replace(tzinfo=dt.UTC)
         case RowType() | StructuredType():
@@ -176,13 +200,24 @@ def _value(value: Any, type_: DataType) -> Any:
             }
         case DistinctType():
             return _value(value, type_.source_type)
+        case BitmapType():
+            return Bitmap.from_bytes(value)
         case _:
             return bytes(value) if isinstance(value, bytearray) else value
+
+
+def _nanoseconds(micros: dt.datetime, nanosecond: int) -> dt.datetime:
+    """Return a datetime; with nanoseconds it is a `NanosecondDatetime`."""
+    return NanosecondDatetime.of(micros, nanosecond) if nanosecond else micros
 
 
 def values_of(array: Any, type_: DataType) -> list[Any]:
     """Return Spark's Arrow array as Python values of a Flink type."""
     match type_:
+        case AnyTimestampType() if is_fine(type_) and array.type.num_fields:
+            micros = values_of(array.field(0), type_)
+            pairs = zip(micros, array.field(1).to_pylist(), strict=True)
+            return [at and _nanoseconds(at, nano) for at, nano in pairs]
         case LocalZonedTimestampType():
             return [value and value.replace(tzinfo=dt.UTC) for value in array.to_pylist()]
         case RowType() | StructuredType():
@@ -203,6 +238,8 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
             return _slice_values(array, list(zip(keys, array.items.to_pylist(), strict=True)), dict)
         case DistinctType():
             return values_of(array, type_.source_type)
+        case BitmapType():
+            return [data and Bitmap.from_bytes(data) for data in array.to_pylist()]
         case VariantType():
             from pyspark.sql.types import VariantVal
 
@@ -412,7 +449,21 @@ def cast_for_transport(
     frame: DataFrame, columns: Columns, casts: Callable[[SparkType], Sequence[SparkType]]
 ) -> DataFrame:
     """Return a frame whose columns are cast to the types of `casts`, one after the other."""
-    return _cast(frame, ((column.name, casts(to_spark(column.type))) for column in columns))
+    return _cast(
+        frame,
+        (
+            (column.name, casts(_type_in(frame, place, column)))
+            for place, column in enumerate(columns)
+        ),
+    )
+
+
+def _type_in(frame: DataFrame, place: int, column: Column) -> SparkType:
+    """Return the Spark type of a column, which is a struct if a timestamp keeps nanoseconds."""
+    stored: SparkType = (
+        frame.schema.fields[place].dataType if is_fine(column.type) else to_spark(column.type)
+    )
+    return stored
 
 
 def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:

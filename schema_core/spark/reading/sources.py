@@ -166,7 +166,7 @@ def _compute_column(column: Column, zone: str, database: str | None) -> NamedNod
     )
     with at(f"column {column.name!r}"):
         node = compile_expression(column.expression.typed, context)
-    return to_physical(node, column.data_type), column.name
+    return to_physical(node, column.data_type, column.name), column.name
 
 
 # --- frames of connectors ------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def compile_aggregate(name: str, called: TranslatedCall, *arguments: Node) -> No
 
 
 #: Aggregates whose results do not depend on duplicates.
-IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value"})
+IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value", "collect_set"})
 
 
 def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Node]) -> Node:
@@ -200,7 +200,7 @@ def extreme(name: str) -> TranslationRule:
 
     def translate(called: TranslatedCall) -> Node:
         for part in called.types[0].walk():
-            if isinstance(part, types.MapType | types.MultisetType | types.VariantType):
+            if not is_orderable(part) or isinstance(part, types.BitmapType):
                 raise nodes.unsupported_error(f"Spark does not order {part.as_summary_string()}")
         return compile_aggregate(name, called, called[0])
 
@@ -493,7 +493,6 @@ def as_returned(node: Node, type_: types.DataType, column: str) -> Node:
 
 
 _INTERNAL = "it is internal to Flink"
-_BITMAPS = "Spark has no bitmaps of Flink's format"
 
 RULES: dict[str, TranslationRule] = {
     "COUNT": native(count),
@@ -519,13 +518,4 @@ RULES: dict[str, TranslationRule] = {
     "LAST_VALUE": of_values("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
     **{name: refusal_rule(_INTERNAL) for name in ("$SUM0", "AUXILIARY_GROUP")},
-    **{
-        f"BITMAP_{name}": refusal_rule(_BITMAPS)
-        for name in (
-            "AND", "ANDNOT", "AND_AGG", "AND_CARDINALITY_AGG", "BUILD", "BUILD_AGG",
-            "BUILD_CARDINALITY_AGG", "CARDINALITY", "FROM_BYTES", "OR", "OR_AGG",
-            "OR_CARDINALITY_AGG", "TO_ARRAY", "TO_BYTES", "TO_STRING", "XOR", "XOR_AGG",
-            "XOR_CARDINALITY_AGG",
-        )
-    },
-}  # fmt: skip
+}

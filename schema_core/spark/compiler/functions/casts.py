@@ -466,6 +466,8 @@ def cast_to_string(node: Node, source: DataType, zone: str) -> Node:
             return nodes.Cast(nodes.Literal(None), "STRING")
         case types.TimeType() | types.TimestampType() | types.LocalZonedTimestampType():
             return datetimes.format_datetime(node, source, zone)
+        case types.BitmapType():
+            return call_udf("bitmap_to_string", node)
         case types.YearMonthIntervalType() | types.DayTimeIntervalType():
             return datetimes.printed_interval(node, source)
         case types.ArrayType():

@@ -88,7 +88,8 @@ def compare_values(
         case types.RowType(), types.RowType() if not _is_native(left, left):
             return nodes.let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
     for type_ in (left, right):
-        if not is_orderable(type_):
+        is_bitmap = isinstance(type_, types.BitmapType)
+        if not is_orderable(type_) or (is_bitmap and symbol not in ("=", "<>", "<=>")):
             raise nodes.unsupported_error(f"Spark cannot compare {type_.as_summary_string()}")
     if nodes.same(a, b):
         return nodes.operator(symbol, a, b)

@@ -574,18 +574,25 @@ def make_nanosecond_struct(micros: Node, beyond: Node | int) -> Node:
     )
 
 
-def as_stored(node: Node, type_: DataType) -> Node:
-    """Return the timestamp of a struct; nanoseconds fail the job."""
-    problem = f"Spark stores microseconds, a {type_.as_summary_string()} has nanoseconds"
-    return nodes.let(
-        node,
-        lambda v: inline(
+def as_stored(node: Node, type_: DataType, column: str = "") -> Node:
+    """Return the timestamp of a struct; nanoseconds fail the job, with the column and the value."""
+    place = f"column {column!r}: " if column else ""
+
+    def body(v: Node) -> Node:
+        problem = nodes.call(
+            "concat",
+            f"{place}Spark stores microseconds, {type_.as_summary_string()} '",
+            format_datetime(v, type_, "UTC"),
+            "' has nanoseconds",
+        )
+        return inline(
             "if({n} <> 0, {problem}, {at})",
             n=nanos(v),
-            problem=nodes.fail(problem),
+            problem=nodes.Raise(problem),
             at=micros_of(v),
-        ),
-    )
+        )
+
+    return nodes.let(node, body)
 
 
 def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> Node:

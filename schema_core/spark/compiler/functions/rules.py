@@ -13,6 +13,7 @@ from schema_core import types
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import (
     aggregates,
+    bitmaps,
     casts,
     collections,
     conditions,
@@ -44,6 +45,7 @@ FAMILIES = (
     temporal,
     collections,
     aggregates,
+    bitmaps,
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from schema_core.base.lazy import dataclass
 from schema_core.spark.compiler.udfs import (
+    bitmaps,
     java_dates,
     java_patterns,
     json,
@@ -63,6 +64,19 @@ UDFS: Mapping[str, Udf] = {
         java_patterns.extract_optional_groups, "ARRAY<STRING>", fails=True
     ),
     "group_count": Udf(java_patterns.group_count, "INT"),
+    "bitmap_build": Udf(bitmaps.bitmap_build, "BINARY"),
+    "bitmap_from_bytes": Udf(bitmaps.bitmap_from_bytes, "BINARY", fails=True),
+    "bitmap_cardinality": Udf(bitmaps.bitmap_cardinality, "BIGINT"),
+    "bitmap_to_array": Udf(bitmaps.bitmap_to_array, "ARRAY<INT>"),
+    "bitmap_to_string": Udf(bitmaps.bitmap_to_string, "STRING"),
+    **{
+        f"bitmap_{name.lower()}": Udf(bitmaps.combine(operation), "BINARY")
+        for name, operation in bitmaps.OPERATIONS.items()
+    },
+    **{
+        f"bitmap_{name.lower()}_all": Udf(bitmaps.combine_all(operation), "BINARY")
+        for name, operation in bitmaps.OPERATIONS.items()
+    },
 }
 
 #: Reference results of functions that Spark computes by rules of their own.
