@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 
 from schema_core.base.lazy import regex
 
-__all__ = ["find_link", "is_hidden", "is_plain"]
+__all__ = ["find_link", "is_hidden", "is_plain", "without_file_scheme"]
 
 #: NUL, and surrogates that do not stand for a byte of a file name.
 _NOT_IN_PATHS = regex("[\0\ud800-\udc7f\udd00-\udfff]")
 #: No file system permits longer paths.
 _MAX_PATH = 8192
+_FILE_SCHEME = regex("^file:(//)?(?=/(?!/))")
 
 
 def is_plain(path: object) -> bool:
@@ -36,6 +37,15 @@ def is_hidden(name: str, *, is_directory: bool) -> bool:
     A directory ``_p=1``, a partition of a column ``_p``, is not hidden.
     """
     return name.startswith(("_", ".")) and not (is_directory and "=" in name)
+
+
+def without_file_scheme(path: str) -> str:
+    """Return the path of a local file or directory that may be a URI; other URIs are unchanged.
+
+    >>> [without_file_scheme(path) for path in ("file:/a%20b", "file:///a", "a", "file://host/a")]
+    ['/a%20b', '/a', 'a', 'file://host/a']
+    """
+    return _FILE_SCHEME.sub("", path)
 
 
 def find_link(paths: Iterable[str], is_link: Callable[[str], bool]) -> str | None:

@@ -8,7 +8,6 @@ shares them. Dropping the table deletes its directory.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
-from schema_core.base.contained_paths import find_link
+from schema_core.base.contained_paths import find_link, without_file_scheme
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
@@ -57,7 +56,7 @@ class ManagedStorage:
             if FORMAT in options:
                 raise _invalid(f"the option {FORMAT!r} requires the option {WAREHOUSE!r}")
             return None
-        path = re.sub(r"^file:(//)?(?=/)", "", directory)
+        path = without_file_scheme(directory)
         if not os.path.isabs(path):  # noqa: PTH117 - paths are strings here
             raise _invalid(
                 f"option {WAREHOUSE!r} must be an absolute path of a local directory, "
@@ -113,7 +112,7 @@ class ManagedStorage:
     def is_used_by(self, table: CatalogBaseTable, directory: str) -> bool:
         """Return whether an option of a table is a path within a directory."""
         root = os.path.realpath(self._path(directory))
-        used = (re.sub(r"^file:(//)?(?=/)", "", option) for option in table.options.values())
+        used = map(without_file_scheme, table.options.values())
         inner = (os.path.realpath(option) for option in used if os.path.isabs(option))  # noqa: PTH117
         return any(f"{item}/".startswith(f"{root}/") for item in inner)
 

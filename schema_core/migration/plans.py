@@ -20,7 +20,8 @@ from schema_core.base.secrets import mask, mask_value
 from schema_core.base.text import escaped
 from schema_core.catalog.api import Capability
 from schema_core.catalog.changes.column_history import (
-    format_by_name,
+    ONE_COLUMN,
+    file_format,
     with_column_history,
 )
 from schema_core.catalog.changes.normal_forms import as_table, as_written, normalize
@@ -289,10 +290,9 @@ def plan(
     wanted = resolve_table(without_own_options(as_table(new)), resolver)
     after, secrets = _without_new_secrets(before, wanted)
     before = before.copy(mask(before.options))
-    is_by_name = format_by_name(before.options, storage) is not None
     if writer.target.engine is None:
         store = stored_types.rules_of(before.options, storage.form if storage else None)
-        writer = replace(writer, keeps_names=is_by_name, store=store)
+        writer = replace(writer, keeps_names=_has_names(before, storage), store=store)
     start, end = (_project(table, writer) for table in (before, after))
     count = statistics.row_count if statistics is not None and statistics.row_count >= 0 else None
     columns = {column.name for column in start.schema.columns}
@@ -382,6 +382,14 @@ def plan_table(
         storage=manager.get_storage(identifier),
         accept=accept,
     )
+
+
+def _has_names(table: CatalogTable, storage: ManagedStorage | None) -> bool:
+    """Return whether the files of a table have columns by name."""
+    form = file_format(table.options, storage)
+    if form == "csv":
+        return table.options.get("csv.header", "").strip().lower() == "true"
+    return form is not None and form not in ONE_COLUMN
 
 
 def _target(name: str) -> Target:

@@ -210,6 +210,19 @@ def test_a_file_of_a_path_is_found(tmp_path: Path) -> None:
     assert find_file(str(nested / "part-0")) == str(nested / "part-0")
 
 
+def test_links_to_directories_are_followed_once(tmp_path: Path) -> None:
+    table, elsewhere = tmp_path / "t", tmp_path / "elsewhere"
+    for directory in (table, elsewhere):
+        directory.mkdir()
+    (table / "loop").symlink_to(table)
+    (table / "p=1").symlink_to(elsewhere)
+    assert find_file(str(table)) is None
+
+    (elsewhere / "part-0").touch()
+
+    assert (find_file(str(table)) or "").endswith("/p=1/part-0")
+
+
 def test_tables_of_other_connectors_have_no_files(environment: TableEnvironment) -> None:
     environment.execute_sql("CREATE TABLE k (a INT) WITH ('connector' = 'print')")
     assert environment.get_catalog("shop").table_exists(ObjectPath("default", "k"))

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
+from schema_core.base.contained_paths import without_file_scheme
 from schema_core.base.lazy import dataclass, regex
 from schema_core.catalog.changes import table_changes
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
@@ -311,18 +312,6 @@ def move_path(path: Path, old: Path, new: Path) -> Path:
 # --- definitions ---------------------------------------------------------------------------------
 
 
-def format_by_name(options: Mapping[str, str], storage: ManagedStorage | None) -> str | None:
-    """Return the format of a table's files if they have columns by name, else None.
-
-    >>> format_by_name({"connector": "filesystem", "format": "parquet"}, None)
-    'parquet'
-    """
-    form = file_format(options, storage)
-    if form == "csv" and options.get("csv.header", "").strip().lower() != "true":
-        return None
-    return None if form in ONE_COLUMN else form
-
-
 def file_format(options: Mapping[str, str], storage: ManagedStorage | None) -> str | None:
     """Return the format of a table's files, None for a table of another connector."""
     if "connector" in options:
@@ -348,7 +337,7 @@ def _files(options: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the path and format of a table's files; None for another connector."""
     if options.get("connector") != "filesystem" or "path" not in options:
         return None
-    path = re.sub(r"^file:(//)?(?=/)", "", options["path"])
+    path = without_file_scheme(options["path"])
     if "://" not in path:
         path = os.path.realpath(path)
     return path.rstrip("/"), options.get("format", "")

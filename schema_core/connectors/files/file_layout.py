@@ -134,7 +134,7 @@ METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
 
 def table_path(options: Mapping[str, str], session: SparkSession) -> str:
     """Return the absolute path of a table's files, or its URI."""
-    return file_systems.absolute(session, (PATH.of(options) or "").removeprefix("file://"))
+    return file_systems.absolute(session, PATH.of(options) or "")
 
 
 def field_names(type_: types.DataType) -> Iterator[str]:

@@ -7,14 +7,13 @@ other values. A table without files follows every change.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from schema_core.base.contained_paths import is_hidden
+from schema_core.base.contained_paths import is_hidden, without_file_scheme
 from schema_core.base.lazy import regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
 from schema_core.catalog.changes.column_history import ColumnHistory, file_paths, marker_of
@@ -174,19 +173,23 @@ def _has_marker(markers: frozenset[str], name: str) -> bool:
 def find_file(path: str, concerns: Callable[[str], bool] = _is_file) -> str | None:
     """Return a file of a table at a path, or the path if it cannot be listed; None without files.
 
-    `concerns` returns whether a file of a name is meant.
+    `concerns` returns whether a file of a name is meant. Links are followed, as Spark does.
 
     >>> find_file("/nowhere/t"), find_file("s3://bucket/t"), find_file("hdfs:/data/t")
     (None, 's3://bucket/t', 'hdfs:/data/t')
     """
-    local = re.sub(r"^file:(//)?(?=/)", "", path)
+    local = without_file_scheme(path)
     if _SCHEME.match(local):
         return path
     if os.path.isfile(local):  # noqa: PTH113 - paths are strings here
         return local
     unreadable: list[OSError] = []
-    for parent, directories, files in os.walk(local, onerror=unreadable.append):
-        directories[:] = [name for name in directories if not is_hidden(name, is_directory=True)]
+    visited = set[str]()
+    for parent, directories, files in os.walk(local, onerror=unreadable.append, followlinks=True):
+        place = os.path.realpath(parent)
+        shown = [name for name in directories if not is_hidden(name, is_directory=True)]
+        directories[:] = [] if place in visited else shown  # links may form a loop
+        visited.add(place)
         for name in files:
             if concerns(name):
                 return os.path.join(parent, name)  # noqa: PTH118

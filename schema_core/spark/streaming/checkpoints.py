@@ -312,7 +312,7 @@ def checkpoint_of(
     if root is None:
         return None
     name = directory_name(PIPELINE_NAME.of(options) or description.sink)
-    path = f"{absolute(session, root.removeprefix('file://')).rstrip('/')}/{name}"
+    path = f"{absolute(session, root).rstrip('/')}/{name}"
     return checkpoint_in(
         Directory(*locate_file_system(session, path)), path, description, creates=creates
     )
