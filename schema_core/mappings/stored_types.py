@@ -665,6 +665,7 @@ AVRO_FILE = dataclasses.replace(
     """),
     promotes_decimal=has_as_many_integer_digits,
     reads_former_names=True,
+    refuses_unknown_columns=True,
 )
 
 #: The kinds of text in csv and json files: values are written as CAST to STRING writes them, but

@@ -8,7 +8,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
-from schema_core.catalog.changes.column_history import marked_name
+from schema_core.catalog.changes.column_history import ColumnHistory, FileMarkers
 from schema_core.errors import SchemaError
 from schema_core.migration.files.directory import MigrationDirectory, MigrationFile
 from schema_core.migration.files.migrator import Migrator
@@ -132,13 +132,40 @@ def test_a_change_that_is_undone_is_checked_as_well(
         change.downgrade("base")
 
 
-def test_files_of_this_library_follow_columns_that_are_moved(
+#: How the name begins of a file with the columns of `COLUMNS`, or of another table.
+OWN = FileMarkers(ColumnHistory(), [("a",), ("b",), ("n",), ("ts",)]).new
+FOREIGN = FileMarkers(ColumnHistory(), [("b",), ("a",)]).new
+
+
+def test_files_of_this_table_follow_columns_that_are_moved(
     environment: TableEnvironment, tmp_path: Path
 ) -> None:
     create(environment, "csv", tmp_path / "t", has_files=False)
-    (tmp_path / "t" / f"{marked_name('0123456789ab')}-00000-x.csv").touch()
-    for change in ("ADD d INT FIRST", "DROP a", "MODIFY b STRING FIRST"):
-        assert migrator(environment, f"-- up\nALTER TABLE t {change};\n").upgrade(dry_run=True)
+    file = tmp_path / "t" / f"{OWN}-00000-x.csv"
+    file.touch()
+    changes = ("ADD d INT FIRST", "DROP a", "MODIFY b STRING FIRST")
+    migrators = [migrator(environment, f"-- up\nALTER TABLE t {change};\n") for change in changes]
+    for change in migrators:
+        assert change.upgrade(dry_run=True)
+
+    file.rename(file.with_name(f"{FOREIGN}-00000-x.csv"))
+    for change in migrators:
+        with pytest.raises(SchemaError, match=r"\[columns-moved\], for example"):
+            change.upgrade(dry_run=True)
+
+
+@pytest.mark.parametrize("name", ["data", f"{FOREIGN}-00000-x"])
+def test_files_of_others_may_lack_a_column_that_was_added(
+    environment: TableEnvironment, tmp_path: Path, name: str
+) -> None:
+    create(environment, "parquet", tmp_path / "t", has_files=False)
+    (tmp_path / "t" / name).touch()
+    narrow = migrator(environment, "-- up\nALTER TABLE t MODIFY b STRING NOT NULL;\n")
+    assert narrow.upgrade(dry_run=True)
+    added = "-- up\nALTER TABLE t ADD d INT;\nALTER TABLE t MODIFY d INT NOT NULL;\n"
+
+    with pytest.raises(SchemaError, match=rf"\[nullability-narrowed\], for example '.*{name}"):
+        migrator(environment, added).upgrade()
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -158,7 +185,7 @@ def test_files_of_others_do_not_follow_a_name_that_is_used_again(
 
     assert "files-do-not-follow" == error.value.code
     for file in (tmp_path / "t").iterdir():
-        file.rename(file.with_name(f"{marked_name('0123456789ab')}-00000-x"))
+        file.rename(file.with_name(f"{OWN}-00000-x"))
     assert migrator(environment, f"-- up\n{text}").upgrade()
 
 

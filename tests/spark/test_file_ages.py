@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.files.avro_files import SOURCE
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
@@ -359,3 +360,120 @@ def test_streams_do_not_read_fields_of_csv_by_another_position(
         streams.execute_sql(f"SELECT * FROM c.default_database.t {hint}").wait()
 
     assert "streaming-not-supported" == caught.value.code
+
+
+# --- tables created again over the files of others -----------------------------------------------
+
+AB, BA = "a STRING, b STRING", "b STRING, a STRING"
+GROW = "ALTER TABLE t ADD c STRING"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "later"),
+    [
+        pytest.param([AB], AB, (), id="same"),
+        pytest.param(["a STRING", "ADD b STRING"], AB, (), id="same after ALTER"),
+        pytest.param([AB], BA, (), id="moved"),
+        pytest.param(["b STRING", "ADD a STRING FIRST"], BA, (), id="moved by ALTER"),
+        pytest.param([AB], BA, [GROW], id="moved, then altered"),
+        pytest.param([AB], "c STRING, d STRING", (), id="other"),
+        pytest.param([AB], "a STRING", (), id="fewer"),
+        pytest.param([AB], f"{AB}, c STRING", (), id="more"),
+    ],
+)
+def test_files_of_a_dropped_table_are_read_by_name_or_refused(
+    environment: TableEnvironment, tmp_path: Path, first: list[str], second: str, later: list[str]
+) -> None:
+    names = [part.split()[0] for part in second.split(", ")]
+    current = [name for name in "abcd" if name in names] + ["c"] * len(later)
+    by_name = [tuple(f"{name}1" if name in AB else None for name in current)]
+    results: dict[str, Any] = {}
+    for form in FORMS:
+        path = tmp_path / form
+        create(environment, path, first[0], form)
+        run(environment, *(f"ALTER TABLE t {change}" for change in first[1:]))
+        run(environment, "INSERT INTO t (a, b) VALUES ('a1', 'b1')", "DROP TABLE t")
+        create(environment, path, second, form)
+        run(environment, *later)
+        try:
+            results[form] = rows_of(environment, f"SELECT {', '.join(current)} FROM t")
+        except SchemaCoreError as error:
+            results[form] = error.code
+        run(environment, "DROP TABLE t")
+
+    assert results == {form: EXPECTED.get((form, second), by_name) for form in FORMS}
+
+
+#: Files that do not have the columns of a table.
+EXPECTED: Mapping[tuple[str, str], str] = {
+    ("csv", BA): "file-age-unknown",
+    ("csv", "a STRING"): "file-age-unknown",
+    ("csv", f"{AB}, c STRING"): "file-age-unknown",
+    ("csv", "c STRING, d STRING"): "file-age-unknown",
+    **{
+        ("csv with header", columns): "job-failed"
+        for columns in ("a STRING", f"{AB}, c STRING", "c STRING, d STRING")
+    },
+    **{
+        (form, columns): "file-schema-mismatch"
+        for form in ("parquet", "orc", "avro")
+        for columns in (f"{AB}, c STRING", "c STRING, d STRING")
+    },
+}
+
+
+def test_fields_of_csv_of_a_dropped_table_are_not_read_by_another_position(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    create(environment, tmp_path / "t", "r ROW<x INT, y INT>", "csv with header")
+    run(environment, "INSERT INTO t SELECT ROW(10, 11)", "DROP TABLE t")
+    create(environment, tmp_path / "t", "r ROW<y INT, x INT>", "csv with header")
+
+    with pytest.raises(SchemaCoreError, match="was written with other columns") as caught:
+        rows_of(environment, "SELECT * FROM t")
+
+    assert "file-age-unknown" == caught.value.code
+
+
+def test_streams_of_csv_refuse_files_of_a_dropped_table(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path
+) -> None:
+    create(environment, tmp_path / "t", AB, "csv")
+    run(environment, "INSERT INTO t VALUES ('a1', 'b1')", GROW)
+    run(environment, "INSERT INTO t VALUES ('a2', 'b2', 'c2')")
+    streams = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    streams.register_catalog("c", environment.get_catalog("default_catalog"))
+    hint = "/*+ OPTIONS('source.monitor-interval' = '50 ms') */"
+    query = f"SELECT * FROM c.default_database.t {hint}"
+    with streams.execute_sql(query).collect() as rows:
+        assert {tuple(next(rows)), tuple(next(rows))} == {("a1", "b1", None), ("a2", "b2", "c2")}
+    run(environment, "DROP TABLE t")
+    create(environment, tmp_path / "t", "b STRING, a STRING, c STRING", "csv")
+
+    with (
+        pytest.raises(SchemaCoreError, match="was written with other columns"),
+        streams.execute_sql(query).collect() as rows,
+    ):
+        next(rows)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_another_job_of_spark_are_read_by_name_or_by_the_declared_position(
+    environment: TableEnvironment, session: SparkSession, tmp_path: Path, form: str
+) -> None:
+    rows = session.sql("SELECT 'a1' AS a, 'b1' AS b")
+    header = str(form == "csv with header")
+    source = SOURCE if form == "avro" else form.split(maxsplit=1)[0]
+    rows.write.format(source).option("header", header).save(str(tmp_path / "t"))
+    results = []
+    for columns in (AB, BA, f"{AB}, c STRING NOT NULL"):
+        create(environment, tmp_path / "t", columns, form)
+        try:
+            results += rows_of(environment, "SELECT * FROM t")
+        except SchemaCoreError as error:
+            results.append((error.code,))
+        run(environment, "DROP TABLE t")
+
+    lacking = "job-failed" if form in {"json", "csv", "csv with header"} else "file-schema-mismatch"
+    moved = ("a1", "b1") if form == "csv" else ("b1", "a1")
+    assert [("a1", "b1"), moved, (lacking,)] == results

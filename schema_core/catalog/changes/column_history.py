@@ -2,7 +2,7 @@
 
 ALTER TABLE changes the definition, not the files. An option that sessions do not show has the
 changes of columns and fields, in order: after k changes, files have layout k. A file that this
-library writes has the marker of its layout in its name.
+library writes has the marker of its layout in its name, and after changes a hash of its columns.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ ABSENT: Final = "schema_core_absent_"
 #: The old path of a name, None if it is new; the new path, None if it is dropped.
 NameChange: TypeAlias = tuple[Path | None, Path | None]
 
-_MARKED = regex(r"part-([0-9a-f]{12})-[0-9]{5,}-.*", re.DOTALL)
+_HASH: Final = "[0-9a-f]{12}"
+_MARKED = regex(rf"part-({_HASH})-(?:({_HASH})-)?[0-9]{{5,}}-[^/]*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +265,7 @@ def _parse(document: Any) -> ColumnHistory:
     """Return the history of a JSON value that may have any form (`ValueError`, `TypeError`)."""
     match document:
         case {"version": int(version), "origin": str(origin), "changes": [*changes]} if (
-            len(document) == 3 and version == VERSION and re.fullmatch("[0-9a-f]{12}", origin)
+            len(document) == 3 and version == VERSION and re.fullmatch(_HASH, origin)
         ):
             return ColumnHistory(tuple(map(LayoutChange.of_json, changes)), origin)
     raise ValueError(document)
@@ -276,19 +277,50 @@ def fingerprint(value: Any) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
-def marked_name(marker: str) -> str:
-    """Return what begins the names of files with a marker; a number follows.
+def is_marked(file: str) -> bool:
+    """Return whether the name of a file has a marker, of any table.
 
-    >>> marker_of(f"{marked_name('0123456789ab')}-00000-x.parquet"), marker_of("part-00000-x.csv")
-    ('0123456789ab', None)
+    >>> is_marked("part-0123456789ab-00000-x.csv"), is_marked("part-00000-x.csv")
+    (True, False)
     """
-    return f"part-{marker}"
+    return _MARKED.fullmatch(file) is not None
 
 
-def marker_of(file: str) -> str | None:
-    """Return the marker in the name of a file, None without one."""
-    match = _MARKED.fullmatch(file)
-    return None if match is None else match[1]
+class FileMarkers:
+    """The markers in the names of a table's files.
+
+    A marker that is not in the history is of another table, which had the path before: its file has
+    a layout of this one if it has the same columns and no name is used twice.
+
+    >>> history = ColumnHistory().after([("a",)], [("a",), ("b",)], [(None, ("b",))])
+    >>> markers = FileMarkers(history, [("a",), ("b",)])
+    >>> older, same = FileMarkers(ColumnHistory(), [("a",)]), FileMarkers(ColumnHistory(), ["b"])
+    >>> [markers.version_of(f"{each.new}-00000-x") for each in (older, markers, same)]
+    [0, 1, None]
+    """
+
+    def __init__(self, history: ColumnHistory, paths: Collection[Path]) -> None:
+        markers, columns = history.markers(paths), fingerprint([list(path) for path in paths])
+        self._versions = {marker: version for version, marker in enumerate(markers)}
+        self._same: dict[str, int] = {}
+        if not history.reused_paths(paths):
+            self._same = {history.origin or columns: 0, columns: len(markers) - 1}
+        #: what begins the names of new files; a number follows
+        self.new: str = f"part-{markers[-1]}-{columns}" if history else f"part-{columns}"
+
+    def version_of(self, file: str) -> int | None:
+        """Return the position of a file's layout, None without a marker that shows it."""
+        match = _MARKED.fullmatch(file)
+        if match is None:
+            return None
+        return self._versions.get(match[1], self._same.get(match[2] or match[1]))
+
+    @property
+    def unknown(self) -> str:
+        """A regular expression that finds a marked name whose layout is unknown, in a path."""
+        history, same = "|".join(self._versions), "|".join(self._same) or "none"
+        known = f"(?:{history})-(?:{_HASH}-)?|(?:{_HASH}-)?(?:{same})-"
+        return rf"/part-(?!(?:{known})[0-9]{{5,}}-)(?:{_HASH}-){{1,2}}[0-9]{{5,}}-[^/]*$"
 
 
 def _columns_of(paths: Iterable[Path]) -> tuple[str, ...]:

@@ -7,22 +7,27 @@ that read different values.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from schema_core.catalog.changes.column_history import (
     ColumnHistory,
+    FileMarkers,
     Layout,
     LayoutChange,
+    is_marked,
     is_within,
-    marker_of,
 )
 from schema_core.catalog.changes.table_changes import Path, print_path
 from schema_core.errors import ExternalError
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
+
+#: Which columns a file has whose marker is of another table.
+OTHER: Final = "other columns than those that the table has or had, and has them by position"
+READ_APART: Final = "move the file away, read it by a table with its columns, and INSERT its rows"
 
 
 class FileAges:
@@ -38,15 +43,12 @@ class FileAges:
         self.paths: tuple[Path, ...] = tuple(paths)
         #: the layouts, the oldest first; the last one is the table's
         self.layouts: tuple[Layout, ...] = history.layouts(self.paths)
-        markers = history.markers(self.paths)
         changes = history.changes
         #: by layout, whether fields within columns were added, dropped or moved after it
         self._has_other_fields = [
             any(map(_changes_fields, changes[version:])) for version in range(len(self.layouts))
         ]
-        #: the marker of new files
-        self.marker: str = markers[-1]
-        self._versions = {marker: version for version, marker in enumerate(markers)}
+        self.markers: FileMarkers = FileMarkers(history, self.paths)
         self._names = history.names_of(self.paths)
         #: the paths by which files of different ages have different columns or fields
         self.reused: tuple[Path, ...] = tuple(history.reused_paths(self.paths))
@@ -67,7 +69,21 @@ class FileAges:
 
     def version_of(self, uri: str) -> int | None:
         """Return the position of the layout of a file of this library, None for other files."""
-        return self._versions.get(marker_of(unquote(uri).rpartition("/")[2]) or "")
+        return self.markers.version_of(_name_of(uri))
+
+    def require_known(self, uris: Iterable[str]) -> None:
+        """Refuse files of another table that have columns by position.
+
+        Raises:
+            ExternalError: with code `file-age-unknown`.
+        """
+        for uri in uris:
+            if self.version_of(uri) is None and is_marked(_name_of(uri)):
+                raise ExternalError(
+                    f"file {unquote(uri).removeprefix('file://')!r} was written with {OTHER}",
+                    code="file-age-unknown",
+                    hint=READ_APART,
+                )
 
     def names_of(self, *path: str) -> tuple[str, ...]:
         """Return the names of a column or field in files, the oldest first."""
@@ -124,8 +140,12 @@ class FileAges:
             f"file {unquote(file).removeprefix('file://')!r} does not tell with which columns of "
             f"the table it was written, and {why}",
             code="file-age-unknown",
-            hint="move the file away, read it by a table with its columns, and INSERT its rows",
+            hint=READ_APART,
         )
+
+
+def _name_of(uri: str) -> str:
+    return unquote(uri).rpartition("/")[2]
 
 
 def _unknown_paths(layout: Layout, paths: Collection[Path]) -> frozenset[Path]:

@@ -25,7 +25,7 @@ from schema_core.connectors.files.csv_survey import (
     SurveyOptions,
     survey_files,
 )
-from schema_core.connectors.files.file_ages import FileAges
+from schema_core.connectors.files.file_ages import OTHER, READ_APART, FileAges
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.connectors.files.partition_values import (
     PARTITION_ZONE,
@@ -171,6 +171,10 @@ def format_of(options: Mapping[str, str]) -> file_formats.Format:
     return offered
 
 
+def _is_column(path: Path) -> bool:
+    return len(path) == 1
+
+
 class CsvColumns(NamedTuple):
     """The columns of csv files.
 
@@ -266,7 +270,7 @@ class FileLayout:
             return csv_files.with_file_metadata(frame) if metadata else frame
         partitions = () if self.streams else self.partitions
         streaming = self._streaming() if self.streams else None
-        return csv_files.read_csv(
+        frame = csv_files.read_csv(
             session,
             self._reader_paths(),
             dialect,
@@ -275,6 +279,12 @@ class FileLayout:
             streaming=streaming,
             base=self.path,
         )
+        if not self.streams or not self.has_positions:
+            return frame
+        # later files are not listed before the job
+        is_unknown = nodes.call("rlike", ColumnNode(csv_files.FILE), self.ages.markers.unknown)
+        fails = nodes.fail(f"a file was written with {OTHER}{HINT}{READ_APART}")
+        return frame.where(nodes.to_sql(nodes.Case(((is_unknown, fails),), nodes.Literal(True))))
 
     def check_files(self, session: SparkSession, uris: Sequence[str]) -> CheckedFiles:
         """Compare the schemas of files with the columns: see `file_schemas.check_files`."""
@@ -296,6 +306,8 @@ class FileLayout:
                 layouts fit, `file-schema-mismatch` for files that lack a column that is NOT NULL,
                 and csv files with other fields of a row.
         """
+        if self.has_positions:
+            self.ages.require_known(uris)
         if not self.ages.has_older or not uris:
             return [self]
         if self.form is file_formats.CSV:
@@ -365,6 +377,12 @@ class FileLayout:
             for place, name in enumerate(layout.columns)
         ]
         return CsvColumns(tuple(fields), tuple((name,) for name in layout.columns), len(fields))
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether files have columns, or the fields of rows, by position."""
+        is_named = csv_files.HEADER.of(self.options) and all(map(_is_column, self.ages.paths))
+        return self.form is file_formats.CSV and not is_named
 
     def fits_every_age(self) -> bool:
         """Return whether files of unknown age are read by the columns of the table.

@@ -323,6 +323,8 @@ def check_files(
         schema = StructType.fromJson(json.loads(text))
         names: StoredNames = ()
         is_by_position = _is_by_position(schema, form)
+        if is_by_position:
+            ages.require_known(same)
         if is_by_position and not ages.only_grows():
             raise ages.unknown_age_error(same[0])
         if ages.has_older and not is_by_position:

@@ -17,9 +17,6 @@ from schema_core import types
 from schema_core.base.arguments import require_instance
 from schema_core.base.contained_paths import is_hidden
 from schema_core.base.paths import join_names
-from schema_core.catalog.changes.column_history import (
-    marked_name,
-)
 from schema_core.catalog.changes.table_changes import print_path
 from schema_core.connectors.files import csv_files, file_formats, stored_names
 from schema_core.connectors.files.file_layout import (
@@ -178,7 +175,8 @@ class FilesystemConnector:
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
         has_ages = layout.ages.has_older or layout.form.identifier in FOOTERS
-        uris = frame.inputFiles() if layout.partitions or has_ages else ()
+        is_listed = layout.partitions or has_ages or layout.has_positions
+        uris = frame.inputFiles() if is_listed else ()
         checked = layout.check_files(session, uris)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
@@ -383,7 +381,7 @@ class FilesystemConnector:
         if (tasks := PARALLELISM.of(layout.options)) is not None:
             frame = frame.repartition(tasks)
         writer = frame.write.mode("append").options(**settings)
-        writer = writer.option("mapreduce.output.basename", marked_name(layout.ages.marker))
+        writer = writer.option("mapreduce.output.basename", layout.ages.markers.new)
         if layout.partitions:
             writer = writer.partitionBy(*layout.partitions)
         stage.open()

@@ -16,7 +16,7 @@ from typing import Final
 from schema_core.base.contained_paths import is_hidden, without_file_scheme
 from schema_core.base.lazy import regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
-from schema_core.catalog.changes.column_history import ColumnHistory, file_paths, marker_of
+from schema_core.catalog.changes.column_history import ColumnHistory, FileMarkers, file_paths
 from schema_core.catalog.changes.table_changes import Path
 from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogTable
@@ -28,7 +28,7 @@ from schema_core.sql.statement_syntax import Alter, ObjectKind, RenameColumn, St
 
 #: Findings, beside those that require a rewrite, with which a reader refuses each older file.
 REFUSED: Final = frozenset({"required-field-added"})
-#: Findings with which a reader refuses the older files of other programs.
+#: Findings with which a reader refuses the older files of other programs and tables.
 FOREIGN: Final = frozenset({"columns-moved", "name-reused"})
 #: Findings with which a reader refuses files that are older than the column.
 OLDER: Final = frozenset({"nullability-narrowed"})
@@ -104,10 +104,7 @@ def _find_reused_names(old: FoundTable, new: FoundTable | None) -> Iterator[Type
 
 
 def _reused_names(entry: FoundTable) -> AbstractSet[Path]:
-    table = entry.table
-    if not isinstance(table, ResolvedCatalogTable):
-        return frozenset()
-    return ColumnHistory.of(entry.hidden).reused_paths(file_paths(table)).keys()
+    return ColumnHistory.of(entry.hidden).reused_paths(_paths_in_files(entry)).keys()
 
 
 def _renames_of(statement: Statement) -> Renames:
@@ -121,12 +118,13 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
     options, name = entry.connector_options, entry.identifier.as_summary_string()
     concerns: Callable[[str], bool] = _is_file
     if finding.kind in FOREIGN:
-        concerns = _is_foreign
+        concerns = partial(_has_version, _markers(entry), frozenset({None}))
     elif finding.kind in OLDER:
-        markers = _markers_without(entry, finding.path)
-        if not markers:
+        older = _versions_without(entry, finding.path)
+        if not older:
             return
-        concerns = partial(_has_marker, markers)
+        # those of other programs may be older
+        concerns = partial(_has_version, _markers(entry), older | {None})
     file = find_file(options.get("path", ""), concerns)
     if file is None:
         return
@@ -147,27 +145,28 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
     )
 
 
-def _markers_without(entry: FoundTable, path: Path) -> frozenset[str]:
-    """Return the markers of files that are older than a column or field."""
+def _versions_without(entry: FoundTable, path: Path) -> frozenset[int]:
+    """Return the versions of the layouts that are older than a column or field."""
+    layouts = ColumnHistory.of(entry.hidden).layouts(_paths_in_files(entry))
+    return frozenset(version for version, layout in enumerate(layouts) if path not in layout.paths)
+
+
+def _markers(entry: FoundTable) -> FileMarkers:
+    return FileMarkers(ColumnHistory.of(entry.hidden), _paths_in_files(entry))
+
+
+def _paths_in_files(entry: FoundTable) -> tuple[Path, ...]:
     table = entry.table
-    if not isinstance(table, ResolvedCatalogTable):
-        return frozenset()
-    history, paths = ColumnHistory.of(entry.connector_options), tuple(file_paths(table))
-    layouts = zip(history.layouts(paths), history.markers(paths), strict=True)
-    return frozenset(marker for layout, marker in layouts if path not in layout.paths)
+    return tuple(file_paths(table)) if isinstance(table, ResolvedCatalogTable) else ()
 
 
 def _is_file(name: str) -> bool:
     return not is_hidden(name, is_directory=False)
 
 
-def _is_foreign(name: str) -> bool:
-    """Return whether a file is one of another program, without the marker of this library."""
-    return marker_of(name) is None and _is_file(name)
-
-
-def _has_marker(markers: frozenset[str], name: str) -> bool:
-    return marker_of(name) in markers
+def _has_version(markers: FileMarkers, versions: AbstractSet[int | None], name: str) -> bool:
+    """Return whether a file has one of some layouts; None is that of other programs and tables."""
+    return _is_file(name) and markers.version_of(name) in versions
 
 
 def find_file(path: str, concerns: Callable[[str], bool] = _is_file) -> str | None:
