@@ -189,6 +189,38 @@ def test_files_of_others_do_not_follow_a_name_that_is_used_again(
     assert migrator(environment, f"-- up\n{text}").upgrade()
 
 
+INSERT = "INSERT INTO t (a, b) VALUES (1, 'x');\n"
+UPDATE = "UPDATE t SET b = 'x' WHERE a = 1;\n"
+ADD, NARROW = "ALTER TABLE t ADD d INT;\n", "ALTER TABLE t MODIFY d INT NOT NULL;\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"{INSERT}ALTER TABLE t MODIFY a STRING;\n", "type-changed"),
+        (f"{INSERT}ALTER TABLE t RENAME TO u;\nALTER TABLE u MODIFY a STRING;\n", "type-changed"),
+        (f"{INSERT}ALTER TABLE t ADD d INT NOT NULL;\n", "required-field-added"),
+        (f"{INSERT}{ADD}{INSERT}{NARROW}", "nullability-narrowed"),
+        (f"{UPDATE}{ADD}{NARROW}", "nullability-narrowed"),
+        (f"{INSERT}ALTER TABLE t MODIFY b STRING FIRST;\n", ""),
+        (f"{INSERT}{ADD}{UPDATE}{NARROW}", ""),
+        (f"{ADD}{INSERT}{UPDATE}{NARROW}", ""),
+    ],
+)
+def test_files_of_data_steps_that_are_not_run_yet_do_not_follow_either(
+    environment: TableEnvironment, tmp_path: Path, text: str, kind: str
+) -> None:
+    create(environment, "parquet", tmp_path / "t", has_files=False)
+    migration = migrator(environment, f"-- up\n{text}")
+
+    if not kind:
+        assert migration.upgrade(dry_run=True)
+        return
+    with pytest.raises(SchemaError, match=rf"\[{kind}\], as those that a data step") as error:
+        migration.upgrade(dry_run=True)
+    assert "files-do-not-follow" == error.value.code
+
+
 def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: Path) -> None:
     create(environment, "parquet", tmp_path / "t")
     change = "-- up\nALTER TABLE t RENAME b TO d;\nALTER TABLE t RENAME TO u;\n"

@@ -17,7 +17,7 @@ from schema_core.migration.files.directory import MigrationDirectory, MigrationF
 from schema_core.migration.files.script_steps import ScriptStep, parse_steps
 from schema_core.migration.files.touched_objects import Touched, TouchedObjects
 from schema_core.migration.files.variables import FilledScript
-from schema_core.migration.gates.file_guard import require_files_follow
+from schema_core.migration.gates.file_guard import WrittenFiles, require_files_follow
 from schema_core.migration.gates.view_checks import find_names, require_working_views
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
@@ -148,15 +148,23 @@ class ScriptExecutor:
     ) -> Touched:
         """Execute steps of a script without the rows of data steps; return what they name."""
         touched: Touched = {}
-        replaced: Touched = {}
+        written: dict[tuple[str, str], WrittenFiles] = {}
         for step in steps:
             with within(text):
                 keys = self.touched.find(catalog, step)
             touched |= keys
-            are_replaced = not replaced.keys().isdisjoint(keys)
-            self.try_step(step, keys, text, checks_files=checks_files, are_replaced=are_replaced)
-            if step.replaces_rows:
-                replaced |= keys
+            files = next((written[key] for key in keys if key in written), None)
+            self.try_step(step, keys, text, checks_files=checks_files, written=files)
+            if step.replaces_rows or (step.writes_rows and files is None):
+                identifier = self.identify(*next(iter(keys)))
+                files = WrittenFiles.of_step(
+                    self.environment, identifier, are_all=step.replaces_rows
+                )
+            if isinstance(step.statements[0], syntax.Drop):
+                for key in keys:
+                    written.pop(key, None)
+            elif files is not None:  # also by the new name of a table
+                written |= dict.fromkeys(keys, files)
         return touched
 
     def try_step(
@@ -166,24 +174,29 @@ class ScriptExecutor:
         text: str,
         *,
         checks_files: bool = True,
-        are_replaced: bool = False,
+        written: WrittenFiles | None = None,
     ) -> None:
-        """Execute a step without the rows of a data step, which replace files if `are_replaced`."""
+        """Execute a step without the rows of a data step; those before have `written` files."""
         if step.writes_rows:
             with within(text):
                 check_data_step(self.environment, self.identify(*next(iter(keys))), step, text)
         else:
-            self.execute_statement(step, text, checks_files=checks_files, are_replaced=are_replaced)
+            self.execute_statement(step, text, checks_files=checks_files, written=written)
 
     def execute_statement(
-        self, step: ScriptStep, text: str, *, checks_files: bool = True, are_replaced: bool = False
+        self,
+        step: ScriptStep,
+        text: str,
+        *,
+        checks_files: bool = True,
+        written: WrittenFiles | None = None,
     ) -> None:
         """Execute a statement that is not a data step (`files-do-not-follow`)."""
         (statement,) = step.statements
         check: AbstractContextManager[None] = nullcontext()
         if checks_files:
             check = require_files_follow(
-                self.environment, statement, step.accepted, are_replaced=are_replaced
+                self.environment, statement, step.accepted, written=written
             )
         with within(text), check:
             self.environment.execute_statement(statement, text)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from schema_core.base.contained_paths import is_hidden, without_file_scheme
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
 from schema_core.catalog.changes.column_history import ColumnHistory, FileMarkers, file_paths
 from schema_core.catalog.changes.table_changes import Path
@@ -35,13 +35,41 @@ OLDER: Final = frozenset({"nullability-narrowed"})
 _SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """The files that a data step, which is not run yet, writes into a table.
+
+    Attributes:
+        version: The position of their layout in the history of the table.
+        are_all: Whether they replace all other files.
+    """
+
+    version: int
+    are_all: bool = False
+
+    @classmethod
+    def of_step(
+        cls, environment: TableEnvironment, identifier: ObjectIdentifier, *, are_all: bool
+    ) -> WrittenFiles:
+        """Return the files of a step that writes the rows of a table as it is now."""
+        entry = environment.catalog_manager.find_permanent(identifier)
+        history = ColumnHistory.of({} if entry is None else entry.hidden)
+        return cls(len(history.changes), are_all)
+
+    def follow(self, entry: FoundTable, finding: TypeFinding) -> bool:
+        """Return whether the files follow a change of the table, despite a finding."""
+        if finding.kind in OLDER:
+            return self.version not in _versions_without(entry, finding.path)
+        return finding.kind in FOREIGN
+
+
 @contextmanager
 def require_files_follow(
     environment: TableEnvironment,
     statement: Statement,
     accepted: Collection[str] = (),
     *,
-    are_replaced: bool = False,
+    written: WrittenFiles | None = None,
 ) -> Iterator[None]:
     """Require that the files of a table follow the statement that the block executes.
 
@@ -53,8 +81,7 @@ def require_files_follow(
         statement: Any statement; others than ALTER TABLE are not checked.
         accepted: Kinds of findings that a comment accepts (see `acceptances`), for files that were
             moved or converted by hand.
-        are_replaced: Whether a data step, not run yet, replaces all files before the statement, so
-            that none is older than a column.
+        written: The files of data steps before the statement, which are not run yet.
 
     Raises:
         SchemaError: with code `files-do-not-follow` if the table has files, or if this cannot be
@@ -67,7 +94,11 @@ def require_files_follow(
         return
     differences = _find_differences(old, new, _renames_of(statement))
     for finding in (*differences, *_find_reused_names(entry, changed)):
-        if finding.kind not in accepted and not (are_replaced and finding.kind in OLDER):
+        if finding.kind in accepted:
+            continue
+        if written is not None and not written.follow(entry, finding):
+            raise _error(entry, finding, statement, "as those that a data step before writes")
+        if not (written is not None and written.are_all and finding.kind in OLDER):
             _require_no_files(entry, finding, statement)
 
 
@@ -115,7 +146,6 @@ def _renames_of(statement: Statement) -> Renames:
 
 
 def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
-    options, name = entry.connector_options, entry.identifier.as_summary_string()
     concerns: Callable[[str], bool] = _is_file
     if finding.kind in FOREIGN:
         concerns = partial(_has_version, _markers(entry), frozenset({None}))
@@ -125,9 +155,13 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
             return
         # those of other programs may be older
         concerns = partial(_has_version, _markers(entry), older | {None})
-    file = find_file(options.get("path", ""), concerns)
-    if file is None:
-        return
+    file = find_file(entry.connector_options.get("path", ""), concerns)
+    if file is not None:
+        raise _error(entry, finding, statement, f"for example {file!r}")
+
+
+def _error(entry: FoundTable, finding: TypeFinding, statement: Alter, files: str) -> SchemaError:
+    name = entry.identifier.as_summary_string()
     path = join_names(statement.path.parts)
     remedy = f"write '-- rewrite: {path}' before the statement, which then rewrites the rows"
     if finding.kind in REFUSED:
@@ -135,9 +169,9 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
     elif finding.kind in OLDER:
         remedy = f"fill it by an UPDATE of {path} before, which replaces the older files"
     place = join_names(finding.path)
-    raise SchemaError(
+    return SchemaError(
         f"the files of table {name} do not follow the change: {place}: {finding.reason} "
-        f"[{finding.kind}], for example {file!r}",
+        f"[{finding.kind}], {files}",
         code="files-do-not-follow",
         hint=f"{remedy}; if the files were changed by other means, write "
         f"'-- lint: accept {finding.kind}: REASON' before the statement",
