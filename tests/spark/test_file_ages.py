@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pytest
 
-from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.connectors.files.avro_files import SOURCE
 from schema_core.errors import SchemaCoreError
+from schema_core.migration.rows.validation import validate_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -289,6 +290,34 @@ def test_files_of_others_with_a_name_used_twice_are_refused(
 
     assert "file-age-unknown" == caught.value.code
     assert "`b`" in caught.value.problem
+
+
+#: The errors for files without a column that is NOT NULL.
+LACKING: Mapping[str, str] = {
+    **dict.fromkeys(("parquet", "orc", "avro"), "has no column 'b', which is NOT NULL"),
+    "json": "column 'b' is NOT NULL but received NULL",
+    "csv": "expected 2 fields, found 1",
+    "csv with header": "expected the header",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_files_of_others_without_a_column_that_is_not_null_are_found(
+    environment: TableEnvironment, tmp_path: Path, form: str
+) -> None:
+    create(environment, tmp_path / "t", "id INT", form)
+    run(environment, "INSERT INTO t VALUES (1)")
+    forget_age(tmp_path / "t")
+    run(environment, "ALTER TABLE t ADD b STRING", "INSERT INTO t VALUES (2, 'two')")
+    new = Schema.new_builder().column("id", "INT").column("b", "STRING NOT NULL").build()
+
+    (problem,) = validate_rows(environment, "t", new).problems
+
+    assert ("null-value", ("b",), 1) == (problem.kind, problem.column, problem.rows)
+    run(environment, "ALTER TABLE t MODIFY b STRING NOT NULL")
+    for query in ("SELECT * FROM t", "SELECT id FROM t")[: 1 + (form != "json")]:
+        with pytest.raises(SchemaCoreError, match=LACKING[form]):
+            rows_of(environment, query)
 
 
 def test_orc_files_without_names_are_read_by_position_until_columns_are_moved(

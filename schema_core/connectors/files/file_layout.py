@@ -359,8 +359,11 @@ class FileLayout:
         last = self.ages.layouts[-1]
         if version is None:
             names = tuple(self.ages.names_of(field.name) for field in inner)
-            least = min(len(layout.columns) for layout in self.ages.layouts)
+            required = [field.name for field in inner if not field.data_type.is_nullable]
+            width = 1 + max((last.columns.index(name) for name in required), default=-1)
+            least = max(width, min(len(layout.columns) for layout in self.ages.layouts))
             newer = frozenset(path[0] for path in self.ages.newer if len(path) == 1)
+            newer = newer.difference(required)
             old = {name for layout in self.ages.layouts for name in layout.columns}
             ignored = frozenset(old - {name for several in names for name in several})
             return CsvColumns(tuple(inner), names, least, newer, ignored)
