@@ -18,10 +18,10 @@ from schema_core.catalog.objects import (
 )
 from schema_core.environment.connector import IMPLICIT_OPTIONS
 from schema_core.environment.jobs.graph import JobGraph
-from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.planner import BoundTable, Registration, RowChange
 from schema_core.environment.plans.dry_run import Creation, DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.query.relation import Relation, SourceTable
 from schema_core.schema.columns import MetadataColumn
 
@@ -160,3 +160,13 @@ class Recorder(DryRunPlanner):
     ) -> JobGraph:
         job = super().create_as(query, target, registration, columns=columns)
         return JobGraph(job.name, CheckedCreation(registration, target, self), job.sinks)
+
+    def change_rows(self, change: RowChange, target: BoundTable) -> JobGraph:
+        """Refuse: no connector of the recording Flink changes rows."""
+        require_connector(target.identifier, target.table, "write")
+        raise UnsupportedError(f"{change.kind.value} is not supported")
+
+    def truncate(self, target: BoundTable) -> None:
+        """Refuse, as `change_rows`."""
+        require_connector(target.identifier, target.table, "write")
+        raise UnsupportedError("TRUNCATE TABLE is not supported")

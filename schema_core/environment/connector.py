@@ -86,6 +86,16 @@ class Ability(Enum):
     PROJECTION_PUSH_DOWN = "projection push-down"
     #: the number of rows needed is offered (`SupportsLimitPushDown`)
     LIMIT_PUSH_DOWN = "limit push-down"
+    #: DELETE deletes rows (`SupportsRowLevelDelete`)
+    ROW_LEVEL_DELETE = "row-level delete"
+    #: UPDATE updates rows (`SupportsRowLevelUpdate`)
+    ROW_LEVEL_UPDATE = "row-level update"
+    #: the filters of a DELETE are offered (`SupportsDeletePushDown`)
+    DELETE_PUSH_DOWN = "delete push-down"
+    #: the filters and values of an UPDATE are offered (`SupportsUpdatePushDown`)
+    UPDATE_PUSH_DOWN = "update push-down"
+    #: TRUNCATE TABLE deletes all rows (`SupportsTruncate`)
+    TRUNCATE = "truncate"
 
 
 class Visibility(Enum):
@@ -487,6 +497,25 @@ _NEEDED_FOR: dict[Ability, tuple[str, str]] = {
         "keep the old rows until the new ones are complete, as REPLACE TABLE AS requires",
         "create a new table with CREATE TABLE AS, and drop the old one afterwards",
     ),
+    Ability.ROW_LEVEL_DELETE: (
+        "delete rows",
+        "write the rows that remain into a new table",
+    ),
+    Ability.ROW_LEVEL_UPDATE: (
+        "update rows",
+        "write the updated rows into a new table",
+    ),
+    Ability.TRUNCATE: (
+        "delete all rows",
+        "drop the table, and create it again",
+    ),
+}
+
+
+#: Statement -> the ability without which it is refused.
+ROW_LEVEL_ABILITIES: Mapping[str, Ability] = {
+    "DELETE": Ability.ROW_LEVEL_DELETE,
+    "UPDATE": Ability.ROW_LEVEL_UPDATE,
 }
 
 

@@ -535,6 +535,18 @@ ATOMICITY = ConfigOption(
     "the key of FLIP-218, is the same option",
     fallback_keys=("table.ctas.atomicity-enabled",),
 )
+NOT_NULL_ENFORCER = ConfigOption(
+    "table.exec.sink.not-null-enforcer",
+    choice("ERROR", "DROP"),
+    "ERROR",
+    "whether a NULL in a NOT NULL column fails the job, or its row is dropped",
+)
+LENGTH_ENFORCER = ConfigOption(
+    "table.exec.sink.type-length-enforcer",
+    choice("IGNORE", "TRIM_PAD", "ERROR"),
+    "IGNORE",
+    "what happens to a string that exceeds the length of its column",
+)
 DML_SYNC = ConfigOption(
     "table.dml-sync",
     boolean,

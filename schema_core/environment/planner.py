@@ -247,6 +247,55 @@ class SupportsJobRecovery(Protocol):
         """
 
 
+class RowChangeKind(Enum):
+    """What a statement does with rows that fulfil its condition."""
+
+    DELETE = "DELETE"
+    UPDATE = "UPDATE"
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A DELETE or UPDATE.
+
+    Attributes:
+        kind: What is done with the rows.
+        rows: All rows of the table: the persisted columns after the change, cast on assignment,
+            and last whether the condition is TRUE for the row. A `Select` from a `Named` `Select`
+            from the `Named` `Scan` of the table.
+        columns: The columns that an UPDATE sets.
+        condition: A `Select` from the same `Named` `Scan` with the condition, and the values that
+            an UPDATE sets.
+        has_condition: False without WHERE.
+    """
+
+    kind: RowChangeKind
+    rows: Relation
+    columns: tuple[str, ...]
+    condition: Relation
+    has_condition: bool = True
+
+
+@runtime_checkable
+class SupportsRowChanges(Protocol):
+    """A planner that deletes and updates rows of tables."""
+
+    def change_rows(self, change: RowChange, target: BoundTable) -> JobGraph:
+        """Prepare the job of a DELETE or UPDATE: readers see the rows before it or after it.
+
+        Raises:
+            UnsupportedError: with code `unsupported-ability` if the connector of the table cannot
+                change its rows.
+        """
+
+    def truncate(self, target: BoundTable) -> None:
+        """Delete all rows of a table, in one commit.
+
+        Raises:
+            UnsupportedError: as `change_rows`.
+        """
+
+
 class DifferenceKind(Enum):
     """What a row of one query differs in from those of another."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from enum import Enum
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -52,7 +53,8 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
     from schema_core.environment.options import ConfigOption
-    from schema_core.environment.planner import BoundTable
+    from schema_core.environment.planner import BoundTable, RowChangeKind
+    from schema_core.expressions.typed import Typed
     from schema_core.types import DataType
 
 #: Prefix of metadata columns in connectors' frames, as in Flink's plans.
@@ -123,11 +125,14 @@ class ReadContext(TableContext):
         filters: The accepted filters. Only with `Ability.FILTER_PUSH_DOWN`.
         limit: How many rows the query needs at most, of any for which the accepted filters are
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
+        groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
+            a connector that returned a group.
     """
 
     projection: tuple[str, ...] | None = None
     filters: tuple[Filter, ...] = ()
     limit: int | None = None
+    groups: frozenset[str] | None = None
 
     @property
     def columns(self) -> dict[str, DataType]:
@@ -196,6 +201,51 @@ class MicroBatch:
     has_all_rows: bool = False
 
 
+class RowLevelMode(Enum):
+    """Which rows a connector receives to delete or update rows, as in Flink.
+
+    Flink has these modes by two names each: `REMAINING_ROWS` of a DELETE are `ALL_ROWS` of an
+    UPDATE.
+    """
+
+    #: the deleted rows (Flink: DELETED_ROWS), or the updated ones (UPDATED_ROWS)
+    CHANGED_ROWS = "changed rows"
+    #: the rows that remain of a DELETE, or all rows of an UPDATE: they replace the rows
+    ALL_ROWS = "all rows"
+
+
+@dataclass(frozen=True, slots=True)
+class RowLevelInfo:
+    """How a connector deletes or updates rows.
+
+    Attributes:
+        mode: Which rows it receives.
+        group: With `RowLevelMode.ALL_ROWS` the key of metadata whose value, a string, names the
+            part of the table that has a row, such as a file. Only parts with a changed row are
+            read and replaced. None: the whole table is one part.
+    """
+
+    mode: RowLevelMode
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowLevelWrite:
+    """The rows of a DELETE or UPDATE that a connector writes.
+
+    Attributes:
+        kind: The statement.
+        mode: Which rows are in the frame of `write`.
+        columns: The columns that an UPDATE sets.
+        groups: The parts of the table that the rows replace; None for the whole table.
+    """
+
+    kind: RowChangeKind
+    mode: RowLevelMode
+    columns: tuple[str, ...] = ()
+    groups: frozenset[str] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteContext(TableContext):
     """The table that a connector writes.
@@ -215,6 +265,8 @@ class WriteContext(TableContext):
         files: What `SupportsFileListing.list_files` returned before the query was planned, if the
             job replaces rows of a table that the query reads: the commit fails if others have
             changed the rows since. None otherwise.
+        row_change: The DELETE or UPDATE that the job does. Only with
+            `Ability.ROW_LEVEL_DELETE` or `Ability.ROW_LEVEL_UPDATE`.
     """
 
     overwrite: bool = False
@@ -225,6 +277,7 @@ class WriteContext(TableContext):
     job: str = ""
     batch: MicroBatch | None = None
     files: frozenset[str] | None = None
+    row_change: RowLevelWrite | None = None
 
     @property
     def upsert_key(self) -> tuple[str, ...]:
@@ -421,6 +474,79 @@ class SupportsWriteValidation(SparkConnector, Protocol):
         """
 
 
+@runtime_checkable
+class SupportsRowLevelDelete(SparkConnector, Protocol):
+    """A connector with `Ability.ROW_LEVEL_DELETE`: DELETE FROM with any condition.
+
+    The job calls `stage`, if the connector stages rows, then `write` with
+    `WriteContext.row_change`. Rows for which the condition is UNKNOWN are not deleted.
+    """
+
+    def apply_row_level_delete(self, context: WriteContext) -> RowLevelInfo:
+        """Return which rows `write` is to receive; raise if the table's rows cannot be deleted."""
+
+
+@runtime_checkable
+class SupportsRowLevelUpdate(SparkConnector, Protocol):
+    """A connector with `Ability.ROW_LEVEL_UPDATE`: UPDATE with any condition and values.
+
+    As `SupportsRowLevelDelete`.
+    """
+
+    def apply_row_level_update(self, columns: Sequence[str], context: WriteContext) -> RowLevelInfo:
+        """Return which rows `write` is to receive; raise if `columns` cannot be set."""
+
+
+@runtime_checkable
+class SupportsDeletePushDown(SparkConnector, Protocol):
+    """A connector with `Ability.DELETE_PUSH_DOWN`: deletes rows by filters, without a job of Spark.
+
+    Other conditions than conjunctions of filters are not offered.
+    """
+
+    def apply_delete_filters(self, filters: Sequence[Filter], context: WriteContext) -> bool:
+        """Return whether the connector deletes the rows for which all filters are TRUE.
+
+        If it does not, rows are deleted as by `SupportsRowLevelDelete`.
+        """
+
+    def execute_deletion(self, filters: Sequence[Filter], context: WriteContext) -> None:
+        """Delete these rows, in one transaction."""
+
+
+@runtime_checkable
+class SupportsUpdatePushDown(SparkConnector, Protocol):
+    """A connector with `Ability.UPDATE_PUSH_DOWN`: sets constants by filters, without Spark."""
+
+    def apply_update(
+        self,
+        assignments: Mapping[str, Typed],
+        filters: Sequence[Filter],
+        context: WriteContext,
+    ) -> bool:
+        """Return whether the connector updates the rows for which all filters are TRUE.
+
+        The values are expressions of the types that the statement has; a connector accepts those
+        that it assigns exactly as INSERT does.
+        """
+
+    def execute_update(
+        self,
+        assignments: Mapping[str, Typed],
+        filters: Sequence[Filter],
+        context: WriteContext,
+    ) -> None:
+        """Update these rows, in one transaction."""
+
+
+@runtime_checkable
+class SupportsTruncate(SparkConnector, Protocol):
+    """A connector with `Ability.TRUNCATE`: TRUNCATE TABLE, and DELETE FROM without WHERE."""
+
+    def execute_truncation(self, context: WriteContext) -> None:
+        """Delete all rows of the table, in one transaction."""
+
+
 class SupportsProjectionPushDown:
     """A subclass of `ConnectorBase` with `Ability.PROJECTION_PUSH_DOWN`.
 
@@ -476,6 +602,11 @@ ABILITIES: Mapping[type, Ability] = {
     SupportsFilterPushDown: Ability.FILTER_PUSH_DOWN,
     SupportsProjectionPushDown: Ability.PROJECTION_PUSH_DOWN,
     SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
+    SupportsRowLevelDelete: Ability.ROW_LEVEL_DELETE,
+    SupportsRowLevelUpdate: Ability.ROW_LEVEL_UPDATE,
+    SupportsDeletePushDown: Ability.DELETE_PUSH_DOWN,
+    SupportsUpdatePushDown: Ability.UPDATE_PUSH_DOWN,
+    SupportsTruncate: Ability.TRUNCATE,
 }
 
 
@@ -596,6 +727,11 @@ MEMBERS: tuple[str, ...] = (
 METHODS: Mapping[Ability, str] = {
     Ability.STAGING: "stage",
     Ability.FILTER_PUSH_DOWN: "apply_filters",
+    Ability.ROW_LEVEL_DELETE: "apply_row_level_delete",
+    Ability.ROW_LEVEL_UPDATE: "apply_row_level_update",
+    Ability.DELETE_PUSH_DOWN: "apply_delete_filters",
+    Ability.UPDATE_PUSH_DOWN: "apply_update",
+    Ability.TRUNCATE: "execute_truncation",
 }
 
 

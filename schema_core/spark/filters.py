@@ -164,10 +164,10 @@ def _of_column(column: Ref, operator: str, rest: Sequence[Typed]) -> Comparison 
         case "=" | "<>" if not _is_compared_exactly(column.type, rest[0].type):
             return None
         case "IN" | "NOT IN" | "BETWEEN":
-            values = tuple(_value(token, column.type) for token in rest)
+            values = tuple(constant_value(token, column.type) for token in rest)
             return None if None in values else Comparison(column.name, operator, values)
         case _ if operator in MIRRORED:
-            value = _value(rest[0], column.type)
+            value = constant_value(rest[0], column.type)
             return None if value is None else Comparison(column.name, operator, value)
         case _:
             return None
@@ -178,7 +178,7 @@ def _fits(member: Typed, type_: DataType) -> bool:
 
     Flink casts it to that type, in which an integer may become another one.
     """
-    value = _value(member, type_)
+    value = constant_value(member, type_)
     bits = _BITS.get(type(type_))
     return bits is None or (value is not None and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
 
@@ -199,8 +199,8 @@ def _is_compared_exactly(left: DataType, right: DataType) -> bool:
     return common.scale == max(left.scale, right.scale)
 
 
-def _value(constant: Typed, type_: DataType) -> Any:
-    """Return a constant as a column's value; None where they compare otherwise."""
+def constant_value(constant: Typed, type_: DataType) -> Any:
+    """Return a constant as a column's value; None where they compare otherwise, and for NULL."""
     if not isinstance(constant, Constant) or not isinstance(constant.literal, Literal):
         return None
     text = constant.literal.text

@@ -16,6 +16,7 @@ from schema_core.environment.planner import (
     CommitRecord,
     PlannerContext,
     Registration,
+    RowChange,
     RowDifferences,
     Rows,
 )
@@ -36,6 +37,7 @@ from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.session.session import JobSession
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
+from schema_core.spark.writing.row_changes import RowChanger
 from schema_core.spark.writing.sinks import Writer, sink_losses
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class SparkPlanner:
         self._session = JobSession(cast("SparkSession | None", context.session))
         self._reader = Reader(context, self._session)
         self._writer = Writer(context, self._session, self._reader)
+        self._changer = RowChanger(context, self._reader, self._writer)
         self._streams = StreamPlanner(context, self._session, self._reader, self._writer)
 
     @property
@@ -131,6 +134,18 @@ class SparkPlanner:
                 raise needs_all_rows("REPLACE TABLE AS")
             return self._streams.write(plan, query, target, columns, registration=registration)
         return self._writer.create_as(query, target, registration, columns, self._record)
+
+    @jvm_errors()
+    def change_rows(self, change: RowChange, target: BoundTable) -> JobGraph:
+        """Prepare a DELETE or UPDATE: see `schema_core.spark.writing.row_changes`."""
+        if self._record is not None:
+            raise needs_all_rows("a job with a record")
+        return self._changer.change(change, target)
+
+    @jvm_errors()
+    def truncate(self, target: BoundTable) -> None:
+        """Delete all rows of a table, in one commit."""
+        self._changer.truncate(target)
 
     def with_record(self, record: CommitRecord) -> SparkPlanner:
         """Return this planner for a job with a record."""

@@ -534,6 +534,29 @@ class ConnectorContract(ABC):
         expected = [("b", 1, "y"), ("c", 1, "x"), (None, 2, "y")]
         assert expected == run(f"SELECT * FROM {both}")
 
+    def test_rows_are_deleted_and_updated(self, table: MakeTable, run: Any, connector: Any) -> None:
+        """By filters and by other conditions; refused without the abilities."""
+        _need_write(connector)
+        name = table("a INT NOT NULL, b STRING, PRIMARY KEY (a) NOT ENFORCED")
+        rows = [(1, "p"), (2, "q"), (3, "r"), (4, "s"), (5, "t")]
+        run(f"INSERT INTO {name} VALUES {', '.join(map(str, rows))}")
+        for ability, statement, changed in (
+            (Ability.ROW_LEVEL_DELETE, "DELETE FROM {} WHERE a = 5", rows[:4]),
+            (Ability.ROW_LEVEL_DELETE, "DELETE FROM {} WHERE MOD(a, 4) = 0", rows[:3]),
+            (Ability.ROW_LEVEL_DELETE, "DELETE FROM {} WHERE a > 9", rows[:3]),
+            (Ability.ROW_LEVEL_UPDATE, "UPDATE {} SET b = UPPER(b) WHERE a <> 2", None),
+            (Ability.TRUNCATE, "TRUNCATE TABLE {}", []),
+        ):
+            if ability not in connector.abilities:
+                _refuses(run, statement.format(name))
+                continue
+            run(statement.format(name))
+            if changed is None:
+                rows = [(a, b if a == 2 else b.upper()) for a, b in rows]
+            else:
+                rows = changed
+            assert rows == run(f"SELECT * FROM {name}")
+
     # --- staging ---------------------------------------------------------------------------------
 
     def test_a_failed_job_leaves_no_rows(

@@ -57,7 +57,7 @@ class Failing(DryRunPlanner):
         ("DROP TABLE gone", "table-not-found", 3, 12),
         ("EXPLAIN DROP TABLE t", "syntax", 3, 9),
         ("EXPLAIN CREATE TABLE x (a INT)", "not-explainable", 3, 9),
-        ("DELETE FROM t", "statement-not-supported", 3, 13),
+        ("DELETE FROM t", "missing-connector", 3, 13),
     ],
 )
 def test_position_of_an_error(statement: str, code: str, line: int, column: int) -> None:

@@ -162,7 +162,7 @@ def test_insert(
         ("INSERT INTO sink (a, c) SELECT a, a FROM s", "unknown-column"),
         ("INSERT INTO sink (a, a) SELECT a, a FROM s", "duplicate-column"),
         ("INSERT INTO sink PARTITION (a = '1') SELECT b FROM s", "unknown-column"),
-        ("DELETE FROM sink", "statement-not-supported"),
+        ("DELETE FROM sink", "missing-connector"),
     ],
 )
 def test_refused_inserts(

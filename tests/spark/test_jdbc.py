@@ -17,7 +17,12 @@ import pytest
 
 from fuzz.postgres_server import Server, server, why_not
 from schema_core.connectors.jdbc import dialects
-from schema_core.connectors.jdbc.connector import JdbcStage, check_options, partition_ranges
+from schema_core.connectors.jdbc.connector import (
+    JdbcStage,
+    RowStatements,
+    check_options,
+    partition_ranges,
+)
 from schema_core.connectors.jdbc.database import (
     Connection,
     Database,
@@ -471,6 +476,69 @@ def test_names_are_quoted_and_folded_as_the_database_does(pg: Tables) -> None:
     assert pg.rows("SELECT * FROM p") == [(7,)]
     pg.create("bad", "a INT", 't" (a) VALUES (1); --')
     assert pg.code("SELECT * FROM bad")[0] == "invalid-option-value"
+
+
+# --- DELETE and UPDATE ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_rows_are_changed_by_filters_or_by_key(
+    database: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    tables.run("CREATE TABLE t (a int, b varchar(5), v text, n int, PRIMARY KEY (a, b))")
+    tables.create("t", "a INT, b STRING, v STRING, n INT, PRIMARY KEY (a, b) NOT ENFORCED", "t")
+    tables.insert(
+        "INSERT INTO t VALUES (1, 'x', 'one', 1), (1, 'y', 'two', CAST(NULL AS INT)),"
+        " (2, 'x', 'three', 3), (3, 'z', 'four', 4)"
+    )
+    statements: list[str] = []
+    execute = RowStatements.execute
+
+    def record(self: RowStatements, text: str) -> None:
+        statements.append(text)
+        execute(self, text)
+
+    monkeypatch.setattr(RowStatements, "execute", record)
+
+    tables.insert("UPDATE t SET n = 7 WHERE a = 1 AND n IS NULL")
+    tables.insert("DELETE FROM t WHERE a IN (3, 4)")
+    assert ['UPDATE "t" SET "n" = 7', 'DELETE FROM "t" WHERE "a" IN (3, 4)'] == [
+        text.partition(" WHERE")[0] if "UPDATE" in text else text for text in statements
+    ]
+    tables.insert("UPDATE t SET v = UPPER(v), n = n + a WHERE MOD(n, 2) = 1")
+    tables.insert("DELETE FROM t WHERE CHAR_LENGTH(v) = 3 AND b = 'x'")
+
+    assert 2 == len(statements)
+    assert [(1, "y", "TWO", 8), (2, "x", "THREE", 5)] == tables.rows("SELECT * FROM t")
+    code, message = tables.code("UPDATE t SET a = a + 1 WHERE MOD(n, 2) = 0")
+    assert ("unsupported-ability", True) == (code, "'a'" in message)
+    tables.insert("UPDATE t SET a = 5 WHERE a = 2")
+    assert [(1, "y", "TWO", 8), (5, "x", "THREE", 5)] == tables.rows("SELECT * FROM t")
+    tables.environment.execute_sql("TRUNCATE TABLE t")
+    assert [] == tables.rows("SELECT * FROM t")
+
+
+def test_without_a_key_only_filters_change_rows(lite: Tables) -> None:
+    lite.run("CREATE TABLE t (a int, v text)")
+    lite.run("INSERT INTO t VALUES (1, 'one'), (2, 'ONE')")
+    lite.create("t", "a INT, v STRING", "t")
+
+    assert "unsupported-ability" == lite.code("DELETE FROM t WHERE v = 'one'")[0]
+    lite.insert("DELETE FROM t WHERE a > 1")
+    assert [(1, "one")] == lite.rows("SELECT * FROM t")
+    lite.insert("DELETE FROM t")
+    assert [] == lite.rows("SELECT * FROM t")
+
+
+def test_a_string_that_does_not_fit_is_not_sent_to_the_database(lite: Tables) -> None:
+    lite.run("CREATE TABLE t (a int PRIMARY KEY, s varchar(3), b tinyint)")
+    lite.run("INSERT INTO t VALUES (1, 'x', 5)")
+    lite.create("t", "a INT, s VARCHAR(3), b TINYINT, PRIMARY KEY (a) NOT ENFORCED", "t")
+
+    lite.insert("UPDATE t SET s = 'long' WHERE a = 1")
+
+    assert [(1, "lon", 5)] == lite.rows("SELECT * FROM t")
 
 
 # --- writing -------------------------------------------------------------------------------------

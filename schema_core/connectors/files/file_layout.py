@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from urllib.parse import quote as quote_uri
 from urllib.parse import unquote
 
 from schema_core import types
@@ -341,6 +342,17 @@ class FileLayout:
         for uri in uris:
             versions.setdefault(self.ages.version_of(uri), []).append(uri)
         return versions
+
+    def with_files(self, paths: Iterable[str]) -> FileLayout:
+        """Return the layout of the files with these values of the metadata ``file.path``."""
+        return self._of_files(
+            quote_uri(f"{self.path}/{name}") for name in self.relative_paths(paths)
+        )
+
+    def relative_paths(self, paths: Iterable[str]) -> list[str]:
+        """Return values of the metadata ``file.path`` as paths below the table's directory."""
+        root = re.sub(_SCHEME, "", self.path).rstrip("/") + "/"
+        return sorted(path.removeprefix(root) for path in paths)
 
     def _of_files(
         self,

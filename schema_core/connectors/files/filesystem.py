@@ -57,7 +57,7 @@ from schema_core.spark.compiler.expression import (
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, quote
-from schema_core.spark.connector import metadata_column, raw_column
+from schema_core.spark.connector import RowLevelInfo, RowLevelMode, metadata_column, raw_column
 from schema_core.spark.jobs import causes, condition_of, spark_errors
 from schema_core.spark.session.api_mode import is_connect, java_class, with_metadata
 from schema_core.spark.session.frames import select
@@ -109,7 +109,10 @@ class FilesystemConnector:
     requires: Final = ("pyspark",)
     can_read: Final = True
     can_write: Final = True
-    abilities: Final = frozenset({Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING})
+    abilities: Final = frozenset({
+        Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING, Ability.ROW_LEVEL_DELETE,
+        Ability.ROW_LEVEL_UPDATE, Ability.TRUNCATE,
+    })  # fmt: skip
     metadata: Mapping[str, types.DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset()
 
@@ -168,6 +171,8 @@ class FilesystemConnector:
     ) -> tuple[DataFrame, frozenset[str]]:
         session = context.session
         _require_directory(layout.path, system, root)
+        if context.groups is not None:
+            layout = layout.with_files(context.groups)
         with _one_depth(layout.path):
             frame = commit.read_consistently(
                 commit.Directory(system, root),
@@ -322,6 +327,35 @@ class FilesystemConnector:
         stage.check()
         return stage
 
+    def apply_row_level_delete(self, context: WriteContext) -> RowLevelInfo:
+        """Return that the rows that remain replace the files that have a deleted row.
+
+        Raises:
+            UnsupportedError: with code `rows-would-be-lost` if records that cannot be read are
+                skipped.
+        """
+        _require_all_records(context.options)
+        return RowLevelInfo(RowLevelMode.ALL_ROWS, "file.path")
+
+    def apply_row_level_update(self, columns: Sequence[str], context: WriteContext) -> RowLevelInfo:
+        """Return that all rows replace those of the files that have an updated row.
+
+        Raises:
+            UnsupportedError: as `apply_row_level_delete`.
+        """
+        return self.apply_row_level_delete(context)
+
+    def execute_truncation(self, context: WriteContext) -> None:
+        """Delete all files of the table, in one commit."""
+        stage = cast("commit.FileStage", self.stage(context))
+        stage.scope = commit.OverwriteScope(everything=True)
+        try:
+            stage.prepare()
+            stage.commit()
+        except BaseException:
+            stage.abort()
+            raise
+
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
         """Return that the files of a micro-batch are committed once."""
         return DeliveryGuarantee.EXACTLY_ONCE
@@ -365,6 +399,8 @@ class FilesystemConnector:
         require_instance(context.stage, commit.FileStage, "the stage of a write")
         stage = cast("commit.FileStage", context.stage)
         layout = FileLayout(context)
+        if context.row_change is not None:
+            stage.replace_files(frozenset(layout.relative_paths(context.row_change.groups or ())))
         column_types = context.physical_columns
         fields = [types.RowField(name, type_) for name, type_ in column_types.items()]
         frame = select(frame, (layout.to_stored_column(*item) for item in column_types.items()))
@@ -391,6 +427,20 @@ class FilesystemConnector:
             else f"{layout.path}/{stage.name}"
         )
         writer.format(source).save(place)
+
+
+def _require_all_records(options: Mapping[str, str]) -> None:
+    """Refuse to rewrite files of which parts may be skipped: they would be deleted."""
+    declared = format_of(options).options
+    for option in (csv_files.CSV_ERRORS, file_formats.JSON_ERRORS):
+        if option not in declared or not option.of(options):
+            continue
+        raise UnsupportedError(
+            f"with the option {option.key!r}, DELETE and UPDATE would remove what cannot be read "
+            "from the files that they rewrite",
+            code="rows-would-be-lost",
+            hint="alter the table: remove the option, and correct the records that cannot be read",
+        )
 
 
 #: Options by which a streaming job of Flink does more than commit files -> values that do not.

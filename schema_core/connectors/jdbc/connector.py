@@ -7,6 +7,7 @@ staged in a table of their own, and merged into the target in one transaction.
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
+from schema_core.base.text import quote_string
 from schema_core.connectors.jdbc import dialects
 from schema_core.connectors.jdbc.database import (
     Connection,
@@ -29,7 +31,15 @@ from schema_core.connectors.jdbc.tables import (
     create_statement,
 )
 from schema_core.environment import options as session_options
-from schema_core.errors import AlreadyExistsError, Gathering, SchemaError, at, similar
+from schema_core.errors import (
+    AlreadyExistsError,
+    Gathering,
+    SchemaError,
+    UnsupportedError,
+    at,
+    similar,
+)
+from schema_core.mappings import stored_types
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions import datetimes
@@ -51,16 +61,23 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ConnectorBase,
     ReadContext,
+    RowLevelInfo,
+    RowLevelMode,
+    SupportsDeletePushDown,
     SupportsLimitPushDown,
     SupportsProjectionPushDown,
     SupportsReplacement,
+    SupportsRowLevelDelete,
+    SupportsRowLevelUpdate,
     SupportsStaging,
     SupportsStatisticReport,
+    SupportsTruncate,
+    SupportsUpdatePushDown,
     SupportsUpsert,
     TableContext,
     WriteContext,
 )
-from schema_core.spark.filters import Filter
+from schema_core.spark.filters import Filter, constant_value
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import checkpoint_frame, is_connect
 from schema_core.spark.session.frames import select
@@ -78,6 +95,8 @@ from schema_core.types import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader
+
+    from schema_core.expressions.typed import Typed
 
 STRING = VarCharType(MAX_LENGTH)
 
@@ -172,6 +191,11 @@ class JdbcConnector(
     SupportsProjectionPushDown,
     SupportsLimitPushDown,
     SupportsReplacement,
+    SupportsRowLevelDelete,
+    SupportsRowLevelUpdate,
+    SupportsDeletePushDown,
+    SupportsUpdatePushDown,
+    SupportsTruncate,
 ):
     """Tables of databases with a JDBC driver."""
 
@@ -250,6 +274,70 @@ class JdbcConnector(
             connection.close()
             raise
         return stage
+
+    # --- DELETE and UPDATE ---------------------------------------------------------------------
+
+    def apply_row_level_delete(self, context: WriteContext) -> RowLevelInfo:
+        """Return that the rows to delete are found by the primary key.
+
+        Raises:
+            UnsupportedError: with code `unsupported-ability` for a table without one.
+        """
+        if not context.upsert_key:
+            raise UnsupportedError(
+                "rows of a database are changed by the primary key, unless the condition compares "
+                "columns with constants as the database does, and the table has none",
+                code="unsupported-ability",
+                hint="declare the key: PRIMARY KEY (...) NOT ENFORCED",
+            )
+        return RowLevelInfo(RowLevelMode.CHANGED_ROWS)
+
+    def apply_row_level_update(self, columns: Sequence[str], context: WriteContext) -> RowLevelInfo:
+        """Return that the rows to update are found by the primary key, which is not set.
+
+        Raises:
+            UnsupportedError: as `apply_row_level_delete`, and for columns of the key.
+        """
+        info = self.apply_row_level_delete(context)
+        if key := sorted(set(columns) & set(context.upsert_key)):
+            raise UnsupportedError(
+                f"column {key[0]!r} is part of the primary key, by which rows are updated",
+                code="unsupported-ability",
+                hint="set it to a constant, or delete and insert the rows",
+            )
+        return info
+
+    def apply_delete_filters(self, filters: Sequence[Filter], context: WriteContext) -> bool:
+        """Return whether the database compares the columns of all filters as Flink does."""
+        return RowStatements(context).condition(filters) is not None
+
+    def execute_deletion(self, filters: Sequence[Filter], context: WriteContext) -> None:
+        """Delete rows by one statement."""
+        statements = RowStatements(context)
+        statements.execute(f"DELETE FROM {statements.table.sql}{statements.condition(filters)}")
+
+    def apply_update(
+        self, assignments: Mapping[str, Typed], filters: Sequence[Filter], context: WriteContext
+    ) -> bool:
+        """Return whether the values are constants that the columns of the database hold."""
+        statements = RowStatements(context)
+        return (
+            statements.condition(filters) is not None
+            and statements.assignments(assignments) is not None
+        )
+
+    def execute_update(
+        self, assignments: Mapping[str, Typed], filters: Sequence[Filter], context: WriteContext
+    ) -> None:
+        """Update rows by one statement."""
+        statements = RowStatements(context)
+        sets, where = statements.assignments(assignments), statements.condition(filters)
+        statements.execute(f"UPDATE {statements.table.sql} SET {sets}{where}")
+
+    def execute_truncation(self, context: WriteContext) -> None:
+        """Delete all rows in one transaction; some databases commit before TRUNCATE."""
+        statements = RowStatements(context)
+        statements.execute(f"DELETE FROM {statements.table.sql}")
 
     def was_committed(self, context: WriteContext, job: str) -> bool:
         """Return whether the database has the table and the stage of the job is gone.
@@ -732,6 +820,107 @@ def _parse_datetime(node: Node, name: str, type_: DataType) -> Node:
     return let(node, body)
 
 
+# --- statements that change rows -----------------------------------------------------------------
+
+
+class RowStatements:
+    """Parts of DELETE and UPDATE that a database executes exactly as Flink means them."""
+
+    def __init__(self, context: WriteContext) -> None:
+        self.table: DatabaseTable = DatabaseTable(context)
+        self._types = context.physical_columns
+        with self.table.database.connection() as connection:
+            columns = self.table.resolve(connection, self._types, writes=True)
+        self._scan = JdbcScan(self.table, columns)
+        self._columns = {name: column for name, _, column in columns}
+
+    def execute(self, statement: str) -> None:
+        """Execute a statement in a transaction, again if the database aborts it for another one."""
+        left = RETRIES.of(self.table.options) or 0
+        with self.table.database.connection() as connection:
+            while True:
+                try:
+                    connection.begin()
+                    connection.execute(statement)
+                    connection.commit()
+                except DatabaseError as error:
+                    connection.rollback()
+                    if not left or not is_transient(error):
+                        raise
+                    left -= 1
+                else:
+                    return
+
+    def condition(self, filters: Sequence[Filter]) -> str | None:
+        """Return the WHERE clause of filters; None if the database might select other rows."""
+        parts = [self._comparison(filter_) for filter_ in filters]
+        if None in parts:
+            return None
+        return f" WHERE {' AND '.join(map(str, parts))}" if parts else ""
+
+    def _comparison(self, filter_: Filter) -> str | None:
+        compared = filter_.comparison
+        if compared is None or self._scan.obstacle(compared.column) is not None:
+            return None
+        name = self._scan.selected[compared.column].sql
+        type_ = self._types[compared.column]
+        match compared.operator:
+            case "<" | "<=" | ">" | ">=" | "BETWEEN" if isinstance(type_, dialects.STRINGS):
+                return None  # the order of strings depends on the collation
+            case "IS NULL" | "IS NOT NULL":
+                return f"{name} {compared.operator}"
+            case "IN" | "NOT IN" | "BETWEEN":
+                texts = [self._literal(value, type_) for value in compared.value]
+                if None in texts:
+                    return None
+                if compared.operator == "BETWEEN":
+                    return f"{name} BETWEEN {texts[0]} AND {texts[1]}"
+                return f"{name} {compared.operator} ({', '.join(map(str, texts))})"
+            case _:
+                text = self._literal(compared.value, type_)
+                return None if text is None else f"{name} {compared.operator} {text}"
+
+    def assignments(self, values: Mapping[str, Typed]) -> str | None:
+        """Return the SET clause of constants; None if a value may be another in the database."""
+        parts = []
+        for name, value in values.items():
+            type_ = self._types.get(name)
+            if type_ is None or (text := self._constant(value, type_)) is None:
+                return None
+            parts.append(f"{self.table.dialect.quote(self._columns[name].name)} = {text}")
+        return ", ".join(parts)
+
+    def _constant(self, value: Typed, type_: DataType) -> str | None:
+        if isinstance(type_, CharType):  # INSERT does not pad it, and databases do
+            return None
+        plain = STRING if isinstance(type_, VarCharType) else type_.nullable()
+        found = constant_value(value, plain)
+        if found is None:
+            return None
+        if isinstance(type_, VarCharType) and len(found) > type_.length:
+            return None
+        bound = stored_types.INTEGERS.get(type_.root)
+        if bound is not None and not -bound <= found < bound:
+            return None
+        return self._literal(found, type_)
+
+    def _literal(self, value: Any, type_: DataType) -> str | None:
+        """Return a constant of a type in SQL; None if the dialect may read another value."""
+        if not isinstance(type_, self.table.dialect.literals):
+            return None
+        match value:
+            case bool():
+                return str(value).upper()
+            case int():
+                return str(value)
+            case str() if "\0" not in value:
+                return quote_string(value)
+            case dt.date():
+                return f"DATE '{value.isoformat()}'"
+            case _:
+                return None
+
+
 # --- writing -------------------------------------------------------------------------------------
 
 
@@ -872,6 +1061,12 @@ class JdbcStage:
         )
         source = f"SELECT {', '.join(items)} FROM ({ranked}) r WHERE schema_core_rank = 1"
         keys = [names[name] for name in self._key]
+        change = self._context.row_change
+        if change is not None:
+            changed = [names[name] for name in change.columns]
+            merge = dialects.Merge(table, [*keys, *changed], keys, source)
+            statements = self._dialect.update if changed else self._dialect.delete
+            return statements(merge)
         merge = dialects.Merge(table, [*names.values()], keys, source)
         return self._dialect.upsert(merge) if keys else merge.insert
 

@@ -64,6 +64,9 @@ _SQLITE_COLUMNS: Mapping[type[DataType], str] = {
 }  # fmt: skip
 
 
+_INTEGERS: tuple[type[DataType], ...] = (TinyIntType, SmallIntType, IntType, BigIntType)
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseColumn:
     """A column of the database as its driver describes it (``ResultSetMetaData``)."""
@@ -135,6 +138,48 @@ def merge_into(merge: Merge) -> str:
     )
 
 
+def _matches(merge: Merge, table: str) -> str:
+    return " AND ".join(f"s.{column} = {table}.{column}" for column in merge.key)
+
+
+def update_from(merge: Merge) -> str:
+    """Return the update by key of PostgreSQL, SQLite and SQL Server."""
+    sets = ", ".join(f"{other} = s.{other}" for other in merge.others)
+    return (
+        f"UPDATE {merge.table} SET {sets} FROM ({merge.source}) s"
+        f" WHERE {_matches(merge, merge.table)}"
+    )
+
+
+def update_join(merge: Merge) -> str:
+    """Return the update by key of MySQL."""
+    sets = ", ".join(f"t.{other} = s.{other}" for other in merge.others)
+    return f"UPDATE {merge.table} t JOIN ({merge.source}) s ON {_matches(merge, 't')} SET {sets}"
+
+
+def update_by_merge(merge: Merge) -> str:
+    """Return the update by key of standard SQL."""
+    sets = ", ".join(f"t.{other} = s.{other}" for other in merge.others)
+    return (
+        f"MERGE INTO {merge.table} t USING ({merge.source}) s ON ({_matches(merge, 't')})"
+        f" WHEN MATCHED THEN UPDATE SET {sets}"
+    )
+
+
+def delete_in(merge: Merge) -> str:
+    """Return the deletion by key of databases that compare rows of several columns."""
+    key = ", ".join(merge.key)
+    return f"DELETE FROM {merge.table} WHERE ({key}) IN (SELECT {key} FROM ({merge.source}) s)"
+
+
+def delete_exists(merge: Merge) -> str:
+    """Return the deletion by key of standard SQL."""
+    matches = _matches(merge, merge.table)
+    return (
+        f"DELETE FROM {merge.table} WHERE EXISTS (SELECT 1 FROM ({merge.source}) s WHERE {matches})"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class JdbcDialect:
     """A dialect of SQL.
@@ -154,6 +199,9 @@ class JdbcDialect:
         parallel: Whether several tasks can write at the same time.
         typed: Whether columns have types, which are compared with the declared ones.
         pushes_strings: Whether predicates on strings are sent to the database.
+        update, delete: The statements that change rows by the key.
+        literals: The types of constants that DELETE and UPDATE send to the database: the dialect
+            writes and compares them as Flink does.
         stores_nan: Whether a column can store NaN, or the database refuses it by itself.
     """
 
@@ -166,6 +214,9 @@ class JdbcDialect:
     fold: Callable[[str], str] = str
     long: str = "BIGINT"
     upsert: Callable[[Merge], str] = merge_into
+    update: Callable[[Merge], str] = update_by_merge
+    delete: Callable[[Merge], str] = delete_exists
+    literals: tuple[type[DataType], ...] = _INTEGERS
     select: Callable[[DatabaseColumn, DataType, str], Selected] = lambda _, __, name: Selected(name)
     limit: str = "LIMIT {n}"
     text: str | None = None
@@ -334,6 +385,9 @@ POSTGRESQL = JdbcDialect(
     rules=stored_types.POSTGRESQL,
     fold=str.lower,
     upsert=on_conflict,
+    update=update_from,
+    delete=delete_in,
+    literals=(*_INTEGERS, BooleanType, DateType, *STRINGS),
     select=_select_postgresql,
     text="text",
     column_types=_PG_COLUMNS,
@@ -345,6 +399,8 @@ SQLITE = JdbcDialect(
     "org.xerial:sqlite-jdbc:3.49.1.0",
     rules=stored_types.SQLITE,
     upsert=on_conflict,
+    update=update_from,
+    delete=delete_in,
     select=_select_sqlite,
     text="TEXT",
     parallel=False,
@@ -364,6 +420,8 @@ MYSQL = JdbcDialect(
     quotes="``",
     long="SIGNED",
     upsert=on_duplicate_key,
+    update=update_join,
+    delete=delete_in,
     transactional_ddl=False,
 )
 ORACLE = JdbcDialect(
@@ -384,6 +442,7 @@ SQL_SERVER = JdbcDialect(
     "com.microsoft.sqlserver:mssql-jdbc:12.10.0.jre11",
     quotes="[]",
     upsert=lambda merge: f"{merge_into(merge)};",
+    update=update_from,
     limit="ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH FIRST {n} ROWS ONLY",
     create="SELECT * INTO {table} FROM ({query}) q",
 )

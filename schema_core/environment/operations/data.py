@@ -35,15 +35,11 @@ from schema_core.query.from_clause import check_table_hints
 from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
-    AnalyzeTable,
-    Delete,
     Execute,
     Insert,
     Partition,
     SelectStatement,
     StatementSet,
-    TruncateTable,
-    Update,
 )
 from schema_core.sql.syntax import Literal, LiteralKind, Name, TypeName
 from schema_core.sql.type_name import data_type
@@ -240,7 +236,7 @@ def prepare_write(
     """
     session.tables.require_writable(target.identifier, target.table.options)
     target = finish_for_write(session, target)
-    staged = _staged_target(session, target)
+    staged = staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
     if fixed is not None:
@@ -260,7 +256,7 @@ def prepare_write(
     return graph
 
 
-def _staged_target(session: Session, target: BoundTable) -> BoundTable | None:
+def staged_target(session: Session, target: BoundTable) -> BoundTable | None:
     """Return a permanent table as stored, if its rows become visible at the commit."""
     if target.is_temporary or target.identifier.catalog_name == UNKNOWN:
         return None
@@ -428,34 +424,3 @@ def execute(session: Session, statement: Execute, text: str) -> TableResult:
             return insert(session, inner, text)
         case SelectStatement() as inner:
             return select(session, inner, text)
-
-
-def delete(session: Session, statement: Delete, text: str) -> TableResult:
-    """Raise an error: rows are appended or replaced, never changed in place."""
-    return _refuse(session, statement, "DELETE")
-
-
-def update(session: Session, statement: Update, text: str) -> TableResult:
-    """Raise an error, as DELETE."""
-    return _refuse(session, statement, "UPDATE")
-
-
-def truncate(session: Session, statement: TruncateTable, text: str) -> TableResult:
-    """Raise an error, as DELETE."""
-    return _refuse(session, statement, "TRUNCATE TABLE")
-
-
-def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult:
-    """Raise an error: catalogs do not store statistics."""
-    return _refuse(session, statement, "ANALYZE TABLE")
-
-
-def _refuse(
-    session: Session, statement: Delete | Update | TruncateTable | AnalyzeTable, words: str
-) -> TableResult:
-    found = session.look_up(statement.path)
-    raise UnsupportedError(
-        f"{words} is not supported for {found.identifier.as_summary_string()}",
-        code="statement-not-supported",
-        span=statement.path.span,
-    )

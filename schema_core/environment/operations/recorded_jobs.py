@@ -10,9 +10,11 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.jobs.commit_records import recording_planner
 from schema_core.environment.operations.data import check_insert
 from schema_core.environment.operations.dispatch import locate_errors
+from schema_core.environment.operations.row_changes import rows_after, rows_to_change
 from schema_core.environment.planner import CommitRecord
 from schema_core.environment.session import Session
-from schema_core.sql.statement_syntax import Insert
+from schema_core.environment.table_api.table import Table, of_query
+from schema_core.sql.statement_syntax import Delete, Insert, Update
 
 
 class RecordedJobs:
@@ -53,6 +55,30 @@ class RecordedJobs:
         """
         with locate_errors(statement, text):
             check_insert(self._session, statement, text)
+
+    def rows_after(self, table: ObjectIdentifier, statement: Delete | Update, text: str) -> Table:
+        """Return all rows of a table after a DELETE or UPDATE, which is not executed.
+
+        Raises:
+            SchemaCoreError: of the statement.
+        """
+        with locate_errors(statement, text):
+            schema = self._session.bind(table).table.resolved_schema
+            query = rows_after(self._session, table, schema, statement, text)
+            return of_query(self._session, query, text)
+
+    def count_rows_to_change(
+        self, table: ObjectIdentifier, statement: Delete | Update, text: str
+    ) -> int:
+        """Return the number of rows that a DELETE or UPDATE changes.
+
+        Raises:
+            SchemaCoreError: of the statement, or of the job that counts.
+        """
+        with locate_errors(statement, text):
+            counted = of_query(self._session, rows_to_change(table, statement), text)
+            with counted.execute().collect() as rows:
+                return int(next(iter(rows))[0])
 
     def contains(self, table: ObjectIdentifier, record: CommitRecord) -> bool:
         """Return whether the job with a record was committed to a table.

@@ -14,11 +14,25 @@ from typing import Any, cast
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.connector import check_declared_metadata, open_connector, using
+from schema_core.environment.connector import (
+    ROW_LEVEL_ABILITIES,
+    Ability,
+    check_declared_metadata,
+    find_connector,
+    open_connector,
+    require_abilities,
+    using,
+)
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
-from schema_core.environment.planner import BoundTable, PlannerContext, Registration, Rows
+from schema_core.environment.planner import (
+    BoundTable,
+    PlannerContext,
+    Registration,
+    RowChange,
+    Rows,
+)
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.inline import InlineTable
@@ -77,6 +91,17 @@ class DryRunPlanner:
         """Return a job that creates the table without writing rows into it."""
         self._check_job(query, target)
         return JobGraph(self.identifier, Creation(registration), [target.identifier])
+
+    def change_rows(self, change: RowChange, target: BoundTable) -> JobGraph:
+        """Return a job that does nothing, if the connector can change rows."""
+        connector = find_connector(target.table.options)
+        require_abilities(connector, [ROW_LEVEL_ABILITIES[change.kind.value]])
+        self._check_job(change.rows, target)
+        return JobGraph(self.identifier, JobExecution(), [target.identifier])
+
+    def truncate(self, target: BoundTable) -> None:
+        """Check that the connector can delete all rows."""
+        require_abilities(find_connector(target.table.options), [Ability.TRUNCATE])
 
     def explain(self, query: Relation) -> str:
         """Return a sentence: there is no plan."""

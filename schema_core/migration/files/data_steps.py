@@ -6,29 +6,24 @@ one job that replaces or adds all of its rows in one commit, with a `CommitRecor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.base.text import Span, quote_identifier
+from schema_core.base.text import Span
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
-from schema_core.environment.operations.data import check_names
 from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import OnError, SchemaCoreError, SchemaError
+from schema_core.errors import OnError, SchemaCoreError
 from schema_core.mappings.dialects.definitions import schema_of, table_of
 from schema_core.migration.differences import diff
 from schema_core.migration.files.script_steps import ScriptStep
 from schema_core.migration.rows.data_rewrite import validated_rewrite
 from schema_core.migration.rows.validation import permanent_table
-from schema_core.schema.columns import Column
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
-from schema_core.sql.syntax import Expression, Literal, LiteralKind
-from schema_core.types import DataType, LengthType
-from schema_core.types.casts import supports_implicit_cast
 
 #: The options of a data step's job: a value that its column does not hold fails the job.
 STRICT: Final[Mapping[str, str]] = {
@@ -94,11 +89,12 @@ def _run(
         environment.execute_statement(statement, text).wait()
         return None
     _, table = permanent_table(environment, path)
-    query = rows_after(environment, identifier, table, statement, text)
-    rows = _count_rows(environment, identifier, statement, text)
+    jobs = environment.recorded_jobs
+    after = jobs.rows_after(identifier, statement, text)
+    rows = jobs.count_rows_to_change(identifier, statement, text)
     definition = resolve_table(origin(table), environment.schema_resolver)
     if rows:
-        environment.replace_table(path, definition, environment.sql_query(query)).wait()
+        environment.replace_table(path, definition, after).wait()
     return rows
 
 
@@ -137,8 +133,7 @@ def check_data_step(
         elif isinstance(statement, syntax.Insert):
             environment.recorded_jobs.check_insert(statement, text)
         elif isinstance(statement, syntax.Update | syntax.Delete):
-            _, table = permanent_table(environment, identifier.as_serializable_string())
-            environment.sql_query(rows_after(environment, identifier, table, statement, text))
+            environment.recorded_jobs.rows_after(identifier, statement, text)
 
 
 def change_definition(
@@ -173,45 +168,11 @@ def column_renames_of(step: ScriptStep) -> dict[tuple[str, ...], str]:
     return {path: name for path, name in renames.items() if path[-1] != name}
 
 
-# --- UPDATE and DELETE ---------------------------------------------------------------------------
-
-
-def rows_after(
-    environment: TableEnvironment,
-    identifier: ObjectIdentifier,
-    table: ResolvedCatalogTable,
-    statement: syntax.Update | syntax.Delete,
-    text: str,
-) -> str:
-    """Return the query of all rows of a table after an UPDATE or DELETE.
-
-    Raises:
-        SchemaError: with code `unknown-column` or `duplicate-column` for the columns of SET,
-            `not-assignable` for a value of another type.
-        SchemaCoreError: of an expression.
-    """
-    stored = [column for column in table.resolved_schema.columns if column.is_persisted()]
-    source, alias = _source(identifier, statement)
-    condition = _condition(statement, text)
-    if isinstance(statement, syntax.Delete):
-        names = ", ".join(quote_identifier(column.name) for column in stored)
-        return f"SELECT {names}\nFROM {source}\nWHERE ({condition}) IS NOT TRUE"
-    check_names([column for column, _ in statement.assignments], table.resolved_schema)
-    values = _assignments(statement, stored, text)
-    types = _types_of(environment, source, values)
-    _require_assignable(statement, stored, types)
-    # the condition is evaluated once for a row, also if it is not deterministic
-    chosen = _unused_name("updated", [column.name for column in table.resolved_schema.columns])
-    lines = [
-        _updated_value(column, values.get(column.name), types.get(column.name), chosen)
-        for column in stored
-    ]
-    rows = f"SELECT *, ({condition}) AS {quote_identifier(chosen)} FROM {source}"
-    return "SELECT\n  " + ",\n  ".join(lines) + f"\nFROM ({rows}) AS {alias}"
+# --- errors --------------------------------------------------------------------------------------
 
 
 def _locating(statement: Statement, text: str) -> OnError:
-    """Locate errors of a data step in its statement, also those about a query of `rows_after`.
+    """Locate errors of a data step in its statement, also those about a query of a rewrite.
 
     The query has the values of variables, which may be secret and are not to be shown.
     """
@@ -233,87 +194,3 @@ def _find_span(query: str, span: Span | None, statement: Span, text: str) -> Spa
         return statement
     start = text.index(part, statement.start)
     return Span(start, start + len(part))
-
-
-def _source(
-    identifier: ObjectIdentifier, statement: syntax.Update | syntax.Delete
-) -> tuple[str, str]:
-    """Return the item of FROM, and the name by which expressions refer to the table."""
-    alias = quote_identifier(statement.alias or statement.path.parts[-1])
-    return f"{identifier.as_serializable_string()} AS {alias}", alias
-
-
-def _condition(statement: syntax.Update | syntax.Delete, text: str) -> str:
-    return "TRUE" if statement.condition is None else _sql(statement.condition, text)
-
-
-def _sql(expression: Expression, text: str) -> str:
-    span: Span = expression.span
-    return text[span.start : span.stop]
-
-
-def _assignments(statement: syntax.Update, stored: Sequence[Column], text: str) -> dict[str, str]:
-    """Return the expressions of SET by the names of the columns; NULL has the column's type."""
-    types = {column.name: column.data_type.nullable() for column in stored}
-    values: dict[str, str] = {}
-    for column, expression in statement.assignments:
-        name = column.parts[0]
-        values[name] = _sql(expression, text)
-        if isinstance(expression, Literal) and expression.kind is LiteralKind.NULL:
-            values[name] = f"CAST(NULL AS {types[name].as_serializable_string()})"
-    return values
-
-
-def _types_of(
-    environment: TableEnvironment, source: str, values: Mapping[str, str]
-) -> dict[str, DataType]:
-    """Return the types of the expressions of SET."""
-    items = ", ".join(f"({value}) AS {quote_identifier(name)}" for name, value in values.items())
-    schema = environment.sql_query(f"SELECT {items} FROM {source}").get_resolved_schema()
-    return {column.name: column.data_type for column in schema.columns}
-
-
-def _require_assignable(
-    statement: syntax.Update, stored: Sequence[Column], types: Mapping[str, DataType]
-) -> None:
-    """Require values that cast implicitly to their columns, as those of INSERT."""
-    columns = {column.name: column.data_type for column in stored}
-    for column, expression in statement.assignments:
-        name = column.parts[0]
-        if not supports_implicit_cast(types[name].nullable(), columns[name].nullable()):
-            raise SchemaError(
-                f"column {name!r} is {columns[name]}, but the value is {types[name]}",
-                code="not-assignable",
-                span=expression.span,
-                hint="add a CAST to the value",
-            )
-
-
-def _updated_value(column: Column, value: str | None, type_: DataType | None, chosen: str) -> str:
-    name = quote_identifier(column.name)
-    if value is None:
-        return name
-    declared = column.data_type.nullable()
-    # a cast of strings would truncate them; without it, the job fails for one that is too long
-    if type_ is not None and type_.nullable() != declared and not isinstance(declared, LengthType):
-        value = f"CAST({value} AS {declared.as_serializable_string()})"
-    return f"CASE WHEN {quote_identifier(chosen)} THEN ({value}) ELSE {name} END AS {name}"
-
-
-def _unused_name(name: str, names: list[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
-
-
-def _count_rows(
-    environment: TableEnvironment,
-    identifier: ObjectIdentifier,
-    statement: syntax.Update | syntax.Delete,
-    text: str,
-) -> int:
-    """Return the number of rows that fulfil the condition."""
-    source, _ = _source(identifier, statement)
-    query = f"SELECT COUNT(*) FROM {source} WHERE {_condition(statement, text)}"
-    with environment.execute_sql(query).collect() as rows:
-        return int(next(iter(rows))[0])

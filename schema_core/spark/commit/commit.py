@@ -742,7 +742,8 @@ class OverwriteScope:
     `everything` replaces all. With `partitions`, the number of partition directories in a path,
     partitions that get files are replaced, and always the partition `fixed`. `canonical` maps
     values in directories to those that a job writes, such as ``01`` to ``1``; without it they are
-    compared as strings. `empty` requires that there is no file to replace.
+    compared as strings. `empty` requires that there is no file to replace. `files` are replaced as
+    well.
     """
 
     everything: bool = False
@@ -750,11 +751,14 @@ class OverwriteScope:
     fixed: PartitionValues | None = None
     empty: bool = False
     canonical: Canonical | None = None
+    files: frozenset[str] = frozenset()
 
     def find_replaced(self, new: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
         """The `old` files to delete when the `new` ones are committed."""
         if self.everything:
             return tuple(old)
+        if self.files:
+            return tuple(path for path in old if path in self.files)
         if not self.partitions:
             return ()
         touched = {partition_of(path, self.partitions) for path in new} | {self.fixed}
@@ -839,6 +843,14 @@ class FileStage:
         #: the new files' paths, when the stage is prepared
         self._new: list[str] = []
         _RUNNING.add(self.name.id)
+
+    def replace_files(self, paths: frozenset[str]) -> None:
+        """Replace files that the job has read, once it is known which.
+
+        The commit fails if others have replaced one of them (`table-changed`).
+        """
+        self.scope = OverwriteScope(files=paths)
+        self._expected = paths
 
     @property
     def staging_directory(self) -> str:

@@ -24,6 +24,7 @@ from schema_core.spark.connector import (
     is_streaming,
     metadata_types,
     open_spark_connector,
+    raw_column,
     snapshot,
     zone_of,
 )
@@ -59,7 +60,7 @@ from schema_core.types import NullType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.environment.planner import PlannerContext
+    from schema_core.environment.planner import BoundTable, PlannerContext
     from schema_core.spark.explain import ExplainRecorder
     from schema_core.spark.streaming.incremental import StreamPlan
 
@@ -217,6 +218,47 @@ class Reader:
             return frame
 
     # --- tables --------------------------------------------------------------------------------
+
+    def frame_with_group(
+        self,
+        bound: BoundTable,
+        demand: ScanDemand,
+        key: str,
+        groups: frozenset[str] | None,
+        reads: list[Read],
+    ) -> DataFrame:
+        """Return all columns of a table, and last the metadata that names the part of each row.
+
+        Args:
+            bound: The table.
+            demand: What the query reads of it; its filters and limit are not used.
+            key: The key of the metadata.
+            groups: The parts to read; None for all.
+            reads: Gets the table.
+        """
+        session = self._session.open_session()
+        connector = open_spark_connector(bound, "read", self._context.options)
+        declared = metadata_types(connector, bound.table)
+        context = ReadContext(
+            bound.identifier,
+            bound.table,
+            snapshot(self._context.options),
+            bound.is_temporary,
+            session=session,
+            zone=self.zone,
+            metadata=declared,
+            groups=groups,
+        )
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
+            context = read_context(connector, context, replace(demand, filters=(), limit=None))
+            metadata = {**context.metadata, key: connector.metadata[key]}
+            context = replace(context, metadata=metadata)
+            source = source_frame(
+                connector, context, demand.columns, self._context.database(), further=[key]
+            )
+            require_bounded(bound)
+        reads.append((connector, context))
+        return source.frame.drop(*map(raw_column, source.raw))
 
     def _input(
         self,

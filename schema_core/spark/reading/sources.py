@@ -76,6 +76,7 @@ def source_frame(
     database: str | None = None,
     *,
     streams: bool = False,
+    further: Sequence[str] = (),
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
 
@@ -87,6 +88,7 @@ def source_frame(
         needed: The columns that the query reads; None for all.
         database: The current database, whose functions computed columns may call.
         streams: Whether a streaming job reads an unbounded table.
+        further: Keys of metadata that are columns of the frame as well, after the others.
     """
     columns = context.table.resolved_schema.columns
     used = {column.name for column in columns} if needed is None else columns_used(context, needed)
@@ -125,7 +127,8 @@ def source_frame(
         for column in columns
         if not isinstance(column, ComputedColumn)
     ]
-    raw_columns = [(ColumnNode(raw_column(name)), raw_column(name)) for name in raw]
+    others = [*map(raw_column, raw), *map(metadata_column, further)]
+    raw_columns = [(ColumnNode(name), name) for name in others]
     frame = select(frame, [*stored, *raw_columns])
     if len(stored) < len(columns):
         computed = (

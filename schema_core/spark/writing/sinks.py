@@ -6,10 +6,10 @@ to the types that the connector declares.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from schema_core.environment.connector import (
     Ability,
@@ -28,7 +28,7 @@ from schema_core.environment.jobs.atomicity import (
 )
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.plan_ctas import SinkLoss
-from schema_core.environment.options import ConfigOption, choice
+from schema_core.environment.options import LENGTH_ENFORCER, NOT_NULL_ENFORCER
 from schema_core.environment.planner import BoundTable, CommitRecord, Registration
 from schema_core.environment.unbounded import scans_in
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
@@ -91,19 +91,6 @@ if TYPE_CHECKING:
     from schema_core.spark.reading.reader import Reader
     from schema_core.spark.session.session import JobSession
 
-NOT_NULL = ConfigOption(
-    "table.exec.sink.not-null-enforcer",
-    choice("ERROR", "DROP"),
-    "ERROR",
-    "whether a NULL in a NOT NULL column fails the job, or its row is dropped",
-)
-LENGTH = ConfigOption(
-    "table.exec.sink.type-length-enforcer",
-    choice("IGNORE", "TRIM_PAD", "ERROR"),
-    "IGNORE",
-    "what happens to a string that exceeds the length of its column",
-)
-
 STRING = VarCharType(MAX_LENGTH)
 
 
@@ -139,7 +126,7 @@ class Sink:
 
         Physical columns come first, in order, then metadata.
         """
-        if NOT_NULL.of(self._options) == "DROP":
+        if NOT_NULL_ENFORCER.of(self._options) == "DROP":
             needed = [
                 f"{quote(name)} IS NOT NULL"
                 for name, type_ in self._types.items()
@@ -165,7 +152,7 @@ class Sink:
         if name not in self._filled:
             return Cast(NULL, to_spark_sql(type_)), name
         node: Node = ColumnNode(name)
-        rule = LENGTH.of(self._options)
+        rule = LENGTH_ENFORCER.of(self._options)
         if isinstance(type_, LengthType) and type_.length < MAX_LENGTH:
             if rule == "TRIM_PAD":
                 node = _fit_string(node, type_)
@@ -282,11 +269,11 @@ def _assignment_losses(
     path, declared = (column.name,), column.data_type
     source, target = given.as_summary_string(), declared.as_summary_string()
     if given.is_nullable and not declared.is_nullable:
-        drops = NOT_NULL.of(options) == "DROP"
+        drops = NOT_NULL_ENFORCER.of(options) == "DROP"
         meaning = "rows with NULL are dropped" if drops else "a row with NULL fails the job"
         yield SinkLoss(path, source, target, meaning, drops)
     if isinstance(declared, LengthType) and declared.length < MAX_LENGTH:
-        rule = LENGTH.of(options)
+        rule = LENGTH_ENFORCER.of(options)
         fits = isinstance(given, LengthType) and given.length <= declared.length
         if not fits or (isinstance(declared, CharType) and given.nullable() != declared.nullable()):
             meanings = {
@@ -412,6 +399,10 @@ def _without_records(target: BoundTable) -> UnsupportedError:
         code="unsupported-ability",
         hint="keep the rows in a table of files; else write them outside of migrations",
     )
+
+
+#: Returns the rows that a job writes with their context; None if there is nothing to write.
+RowsOfJob: TypeAlias = "Callable[[WriteContext], tuple[DataFrame, WriteContext] | None]"
 
 
 class Writer:
@@ -620,6 +611,40 @@ class Writer:
         reads: Sequence[Read],
     ) -> JobGraph:
         """Prepare a job that writes rows, staged if the connector supports it."""
+        return self._prepared(
+            name, connector, context, lambda context: (frame, context), level, registration, reads
+        )
+
+    def unstaged_job(self, name: str, context: WriteContext, write: Callable[[], None]) -> JobGraph:
+        """Prepare a job that is one transaction of another system, which makes it visible."""
+        located = partial(using, context.identifier, context.options, "write")
+        transaction = TableTransaction(AtomicityLevel.CREATED_FIRST, Unstaged(), Registration())
+        properties = local_properties(context.session)
+        job = SparkJob(context.session, name, write, transaction, located, properties)
+        return JobGraph(name, job, [context.identifier])
+
+    def row_level_job(
+        self,
+        name: str,
+        connector: SparkConnector,
+        context: WriteContext,
+        rows: RowsOfJob,
+        reads: Sequence[Read],
+    ) -> JobGraph:
+        """Prepare a job that deletes or updates rows, staged if the connector supports it."""
+        level = AtomicityLevel.CREATED_FIRST
+        return self._prepared(name, connector, context, rows, level, Registration(), reads)
+
+    def _prepared(
+        self,
+        name: str,
+        connector: SparkConnector,
+        context: WriteContext,
+        rows: RowsOfJob,
+        level: AtomicityLevel,
+        registration: Registration,
+        reads: Sequence[Read],
+    ) -> JobGraph:
         located = partial(using, context.identifier, context.options, "write")
         properties = local_properties(context.session)
         with located():
@@ -636,7 +661,8 @@ class Writer:
 
             def write() -> None:
                 with diagnosing(reads):
-                    connector.write(frame, context)
+                    if (written := rows(context)) is not None:
+                        connector.write(*written)
 
             transaction = TableTransaction(level, stage, registration)
             job = SparkJob(context.session, name, write, transaction, located, properties)

@@ -1,0 +1,53 @@
+"""Records what Flink returns for scripts of statements, and what they leave in its tables.
+
+    python -m fuzz.oracle.statements [--oracle .oracle] tests/cases/row_changes.jsonl
+
+Each line of the file has a script ``q`` with `statements`, which run one after the other, and
+Flink's answers ``a``, which are recorded anew. Besides SQL a statement is ``{"set": {...}}`` or
+``{"statistics": table, "partition": {...}}``. The connector ``oracle-changed`` keeps rows in
+memory, and deletes and updates them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+ASK = Path(__file__).parent / "ask.sh"
+
+
+def main() -> None:
+    """Ask all scripts of a file at once."""
+    parser = argparse.ArgumentParser(description="Record what Flink's statements return.")
+    parser.add_argument("recording", type=Path)
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
+    options = parser.parse_args()
+    lines = options.recording.read_text(encoding="utf-8").splitlines()
+    scripts = [json.loads(line)["q"] for line in lines]
+    asked = "".join(json.dumps(script) + "\n" for script in scripts)
+    command = ["sh", str(ASK), options.oracle, "Statements"]
+    answered = subprocess.run(
+        command, input=asked, capture_output=True, encoding="utf-8", check=True
+    ).stdout
+    answers = [json.loads(line)["results"] for line in answered.splitlines()]
+    with options.recording.open("w", encoding="utf-8") as recording:
+        for script, results in zip(scripts, answers, strict=True):
+            line = {"q": script, "a": [shorten(result) for result in results]}
+            recording.write(json.dumps(line, ensure_ascii=False) + "\n")
+    print(f"{len(answers)} answers in {options.recording}")
+
+
+def shorten(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of an answer that is compared: rows have no order, errors only a class."""
+    if not result["ok"]:
+        return {"error": result["error"]}
+    if "rows" in result:
+        return {"rows": sorted(result["rows"], key=json.dumps)}
+    return {key: found for key, found in result.items() if key != "ok"}
+
+
+if __name__ == "__main__":
+    main()

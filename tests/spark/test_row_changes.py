@@ -1,0 +1,318 @@
+"""DELETE, UPDATE, TRUNCATE and ANALYZE TABLE leave the rows and statistics of Flink 2.3.0."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from schema_core.base.paths import ObjectPath
+from schema_core.catalog.objects import CatalogPartitionSpec
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ConflictError, SchemaCoreError
+from schema_core.types import BinaryType, DataType, VarBinaryType
+from tests.spark.test_query_results import environment_of, value
+from tests.support import CASES
+
+#: Statements with what Flink returned for each, by `fuzz.oracle.statements`.
+RECORDED = [
+    json.loads(line)
+    for line in (CASES / "row_changes.jsonl").read_text(encoding="utf-8").splitlines()
+]
+#: What Flink refuses or does otherwise, and why this library does not.
+DIFFERENT = {
+    "key-ERROR-3": "Flink cuts a string that was to be an error",
+    "key-4": "Flink refuses CHAR with a WHERE, and pads it without one",
+    "key-TRIM_PAD-4": "as key-4",
+    "key-ERROR-4": "as key-4",
+}
+
+
+def run(environment: TableEnvironment, statement: Any) -> Any:
+    """Execute a recorded statement, and return its rows, sorted."""
+    if isinstance(statement, dict):
+        for key, option in statement["set"].items():
+            environment.get_config().set(key, option)
+        return None
+    result = environment.execute_sql(statement)
+    if result.job is not None:
+        result.wait()
+    if not statement.startswith("SELECT"):
+        return None
+    with result.collect() as rows:
+        return sorted(map(tuple, rows), key=repr)
+
+
+def expected_rows(environment: TableEnvironment, statement: str, rows: list[Any]) -> Any:
+    schema = environment.sql_query(statement).get_resolved_schema()
+    types = [column.data_type for column in schema.columns]
+    return sorted((tuple(map(recorded_value, row, types)) for row in rows), key=repr)
+
+
+def recorded_value(recorded: Any, type_: DataType) -> Any:
+    if isinstance(type_, BinaryType | VarBinaryType) and recorded is not None:
+        return bytes.fromhex(recorded.removeprefix("0x"))
+    return value(recorded, type_)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case,
+            id=case["q"]["id"],
+            marks=[] if place % 9 == 0 else [pytest.mark.slow],
+        )
+        for place, case in enumerate(RECORDED)
+        if case["q"]["id"] not in DIFFERENT
+    ],
+)
+def test_recorded_statements(session: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    environment = environment_of(session)
+    for statement, recorded in zip(case["q"]["statements"], case["a"], strict=True):
+        text = statement
+        if isinstance(text, str):
+            for name in ("t", "u"):
+                text = text.replace(
+                    f"'connector'='oracle-changed','data'='{name}'",
+                    f"'connector'='filesystem','format'='parquet','path'='{tmp_path / name}'",
+                )
+        if "error" in recorded:
+            with pytest.raises(SchemaCoreError):
+                run(environment, text)
+            continue
+        rows = run(environment, text)
+        if "rows" in recorded and text.startswith("SELECT"):
+            assert expected_rows(environment, text, recorded["rows"]) == rows, statement
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def make(session: Any, tmp_path: Path) -> Callable[..., TableEnvironment]:
+    """Return a function that makes a table `t` of three partitions in files of a format."""
+
+    def make(form: str, options: str = "") -> TableEnvironment:
+        environment = environment_of(session)
+        environment.execute_sql(
+            f"CREATE TABLE t (id INT, name STRING, p STRING) PARTITIONED BY (p) WITH ("
+            f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', "
+            f"'format' = '{form}'{options})"
+        )
+        environment.execute_sql(
+            "INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y'), (4, 'd', 'a b=c%:')"
+        ).wait()
+        return environment
+
+    return make
+
+
+def files(tmp_path: Path) -> set[str]:
+    return {
+        str(path.relative_to(tmp_path))
+        for path in (tmp_path / "t").rglob("*")
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def rows_of(environment: TableEnvironment) -> Any:
+    return run(environment, "SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc", "avro", "json", "csv"])
+def test_only_files_with_changed_rows_are_replaced(
+    make: Callable[..., TableEnvironment], tmp_path: Path, form: str
+) -> None:
+    environment = make(form)
+    before = files(tmp_path)
+
+    run(environment, "DELETE FROM t WHERE id = 1")
+    kept = before & files(tmp_path)
+    run(environment, "UPDATE t SET name = UPPER(name), p = 'z' WHERE id >= 4")
+
+    assert {file for file in before if "p=x" not in file} <= kept
+    assert [(2, "b", "x"), (3, "c", "y"), (4, "D", "z")] == rows_of(environment)
+    run(environment, "TRUNCATE TABLE t")
+    assert [] == rows_of(environment)
+    assert set() == files(tmp_path)
+
+
+def test_without_changed_rows_no_file_is_replaced(
+    make: Callable[..., TableEnvironment], tmp_path: Path
+) -> None:
+    environment = make("parquet")
+    before = files(tmp_path)
+
+    run(environment, "DELETE FROM t WHERE id > 10")
+    run(environment, "UPDATE t SET name = 'x' WHERE FALSE")
+
+    assert before == files(tmp_path)
+
+
+def test_files_of_every_age_are_read_after_a_change(
+    make: Callable[..., TableEnvironment],
+) -> None:
+    environment = make("json")
+    run(environment, "ALTER TABLE t ADD size INT")
+    run(environment, "ALTER TABLE t RENAME name TO title")
+    run(environment, "INSERT INTO t (id, title, size, p) VALUES (5, 'e', 7, 'x')")
+
+    run(environment, "UPDATE t SET size = id WHERE title = 'a'")
+    run(environment, "DELETE FROM t WHERE title = 'c'")
+
+    assert [
+        (1, "a", "x", 1), (2, "b", "x", None), (4, "d", "a b=c%:", None), (5, "e", "x", 7),
+    ] == rows_of(environment)  # fmt: skip
+
+
+def test_a_file_that_others_replace_fails_the_job(
+    make: Callable[..., TableEnvironment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from schema_core.connectors.files.filesystem import FilesystemConnector
+
+    environment = make("json")
+    write, entered = FilesystemConnector.write, threading.Event()
+
+    def late(self: Any, frame: Any, context: Any) -> None:
+        write(self, frame, context)
+        if context.row_change is not None and not entered.is_set():
+            entered.set()
+            run(environment, "INSERT OVERWRITE t SELECT id, name || '!', p FROM t")
+
+    monkeypatch.setattr(FilesystemConnector, "write", late)
+
+    with pytest.raises(ConflictError) as caught:
+        run(environment, "DELETE FROM t WHERE id = 1")
+    assert "table-changed" == caught.value.code
+    assert 4 == len(rows_of(environment))
+
+
+@pytest.mark.parametrize(
+    ("statement", "code"),
+    [
+        ("DELETE FROM v", "not-a-table"),
+        ("TRUNCATE TABLE v", "not-a-table"),
+        ("ANALYZE TABLE v COMPUTE STATISTICS", "not-a-table"),
+        ("DELETE FROM p", "unsupported-ability"),
+        ("TRUNCATE TABLE p", "unsupported-ability"),
+        ("UPDATE t SET nope = 1", "unknown-column"),
+        ("UPDATE t SET id = 1, id = 2", "duplicate-column"),
+        ("UPDATE t SET id = 'x'", "not-assignable"),
+        ("ANALYZE TABLE t COMPUTE STATISTICS", "invalid-partition-spec"),
+        ("ANALYZE TABLE t PARTITION (p) COMPUTE STATISTICS FOR COLUMNS z", "unknown-column"),
+        ("ANALYZE TABLE w COMPUTE STATISTICS", "statement-not-supported"),
+    ],
+)
+def test_refused_statements(
+    make: Callable[..., TableEnvironment], statement: str, code: str
+) -> None:
+    environment = make("json")
+    environment.execute_sql("CREATE VIEW v AS SELECT * FROM t")
+    environment.execute_sql("CREATE TABLE p (id INT) WITH ('connector' = 'print')")
+    environment.execute_sql(
+        "CREATE TEMPORARY TABLE w (id INT) WITH ('connector' = 'datagen', 'number-of-rows' = '1')"
+    )
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run(environment, statement)
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_files_with_skipped_parts_are_not_rewritten(
+    make: Callable[..., TableEnvironment], form: str
+) -> None:
+    environment = make(form, f", '{form}.ignore-parse-errors' = 'true'")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run(environment, "DELETE FROM t WHERE id = 1")
+    assert "rows-would-be-lost" == caught.value.code
+
+
+# --- ANALYZE TABLE -------------------------------------------------------------------------------
+
+ANALYZED = [
+    json.loads(line)
+    for line in (CASES / "analyze_table.jsonl").read_text(encoding="utf-8").splitlines()
+]
+#: Attributes of statistics -> Flink's names.
+NAMES = {
+    "min": "Min", "max": "Max", "ndv": "Ndv", "null_count": "NullCount", "true_count": "TrueCount",
+    "false_count": "FalseCount", "max_length": "MaxLength", "avg_length": "AvgLength",
+}  # fmt: skip
+
+
+def statistics_of(environment: TableEnvironment, question: dict[str, Any]) -> dict[str, Any]:
+    """Return stored statistics as they are recorded."""
+    catalog = environment.get_catalog("default_catalog")
+    assert catalog is not None
+    path = ObjectPath("default_database", question["statistics"])
+    if "partition" in question:
+        spec = CatalogPartitionSpec(question["partition"])
+        table = catalog.get_partition_statistics(path, spec)
+        columns = catalog.get_partition_column_statistics(path, spec)
+    else:
+        table = catalog.get_table_statistics(path)
+        columns = catalog.get_table_column_statistics(path)
+    return {
+        "table": {
+            "RowCount": str(table.row_count),
+            "FileCount": str(table.field_count),
+            "TotalSize": str(table.total_size),
+            "RawDataSize": str(table.raw_data_size),
+        },
+        "columns": {
+            name: {
+                "kind": type(data).__name__,
+                **{
+                    NAMES[item.name]: recorded_number(data, item.name)
+                    for item in fields(cast("Any", data))
+                },
+            }
+            for name, data in columns.get_column_statistics_data().items()
+        },
+    }
+
+
+def recorded_number(data: Any, name: str) -> str | None:
+    found = getattr(data, name)
+    if isinstance(found, dt.date):
+        found = (found - dt.date(1970, 1, 1)).days
+    return None if found is None else str(found)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case["q"]["id"], marks=[] if place % 9 == 1 else [pytest.mark.slow])
+        for place, case in enumerate(ANALYZED)
+    ],
+)
+def test_recorded_statistics(session: Any, tmp_path: Path, case: dict[str, Any]) -> None:
+    environment = environment_of(session)
+    for statement, recorded in zip(case["q"]["statements"], case["a"], strict=True):
+        if isinstance(statement, dict):
+            if "error" in recorded:
+                with pytest.raises(SchemaCoreError):
+                    statistics_of(environment, statement)
+            else:
+                assert recorded == statistics_of(environment, statement)
+            continue
+        text = re.sub("'path'='[^']*'", f"'path'='{tmp_path / 'rows'}'", statement)
+        text = text.replace(
+            "'connector'='oracle-changed','data'='t'",
+            f"'connector'='filesystem','format'='json','path'='{tmp_path / 'rows'}'",
+        )
+        if "error" in recorded:
+            with pytest.raises(SchemaCoreError):
+                run(environment, text)
+        else:
+            run(environment, text)
