@@ -547,6 +547,19 @@ LENGTH_ENFORCER = ConfigOption(
     "IGNORE",
     "what happens to a string that exceeds the length of its column",
 )
+REQUIRE_ON_CONFLICT = ConfigOption(
+    "table.exec.sink.require-on-conflict",
+    boolean,
+    True,
+    "whether a streaming INSERT without ON CONFLICT is refused if its query may return several "
+    "rows with the primary key of the table",
+)
+MATERIALIZE = ConfigOption(
+    "table.exec.sink.upsert-materialize",
+    choice("AUTO", "NONE", "FORCE"),
+    "AUTO",
+    "NONE and FORCE permit such an INSERT as well; no other effect",
+)
 DML_SYNC = ConfigOption(
     "table.dml-sync",
     boolean,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, UnsupportedError
+from tests.support import CASES
 
 TABLES = (
     "CREATE TABLE t (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'blackhole')",
@@ -112,21 +116,67 @@ def test_on_conflict_is_refused_by_connectors_that_append(
     assert caught.value.text == insert
 
 
-@pytest.mark.parametrize(("action", "is_done"), [("DEDUPLICATE", True), ("NOTHING", False)])
-def test_a_connector_that_replaces_rows_deduplicates(
-    environment: TableEnvironment, action: str, is_done: bool
-) -> None:
-    environment.execute_sql(
-        "CREATE TABLE j (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'jdbc', "
-        "'url' = 'jdbc:postgresql://localhost/x', 'table-name' = 'j')"
-    )
+KEYED = (
+    "CREATE TABLE j (a INT, PRIMARY KEY (a) NOT ENFORCED) WITH ('connector' = 'jdbc', "
+    "'url' = 'jdbc:postgresql://localhost/x', 'table-name' = 'j')"
+)
+
+
+@pytest.mark.parametrize("action", ["DEDUPLICATE", "NOTHING", "ERROR"])
+@pytest.mark.parametrize("mode", ["batch", "streaming"])
+def test_a_connector_that_replaces_rows_deduplicates(mode: str, action: str) -> None:
+    environment = environment_in(mode)
+    environment.execute_sql(KEYED)
     insert = f"INSERT INTO j VALUES (1) ON CONFLICT DO {action}"
-    if is_done:
+    if mode == "batch" or action == "DEDUPLICATE":
         assert rows(environment, insert) == [(-1,)]
         [(plan,)] = rows(environment, f"EXPLAIN {insert}")
-        assert "onConflict=[DEDUPLICATE]" in str(plan)
+        assert f"onConflict=[{action}]" in str(plan)
     else:
         assert code(environment, insert) == "on-conflict-not-supported"
+
+
+def environment_in(mode: str) -> TableEnvironment:
+    settings = (
+        EnvironmentSettings.in_batch_mode()
+        if mode == "batch"
+        else EnvironmentSettings.in_streaming_mode()
+    )
+    result = TableEnvironment.create(settings, planner=DryRunPlanner())
+    result.get_config().set("table.dml-sync", "true")
+    return result
+
+
+#: INSERT statements with what Flink's planner says to each, by `Statements` of the oracle.
+ON_CONFLICT = [
+    json.loads(line)
+    for line in (CASES / "on_conflict.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in ON_CONFLICT if case["id"].startswith(("up-", "up2-", "up4-m"))],
+    ids=lambda case: case["id"],
+)
+def test_on_conflict_is_required_as_by_flink(case: dict[str, Any]) -> None:
+    environment = environment_in("streaming")
+    for statement in case["setup"]:
+        if isinstance(statement, dict):
+            for key, option in statement["set"].items():
+                environment.get_config().set(key, option)
+            continue
+        jdbc = "'connector'='jdbc','url'='jdbc:sqlite:x.db','table-name'='t'"
+        text = re.sub("'connector'='oracle-changed','data'='k2?','upsert'='true'", jdbc, statement)
+        files = "'connector'='filesystem','format'='json','path'="
+        environment.execute_sql(text.replace("'connector'='oracle-changed','data'=", files))
+    insert = case["sql"].removeprefix("EXPLAIN ")
+    if case["flink"] == "required":
+        assert code(environment, insert) == "on-conflict-required"
+    else:
+        assert rows(environment, insert) == [(-1,)]
+        environment.get_config().set("table.exec.sink.require-on-conflict", "false")
+        assert rows(environment, insert) == [(-1,)]
 
 
 @pytest.mark.parametrize("verb", ["ADD", "REMOVE"])

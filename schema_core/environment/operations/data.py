@@ -23,7 +23,13 @@ from schema_core.environment.jobs.recovery import (
     finish_for_write,
     require_unchanged,
 )
-from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC, PIPELINE_NAME
+from schema_core.environment.options import (
+    DISPLAY_WIDTH,
+    DML_SYNC,
+    MATERIALIZE,
+    PIPELINE_NAME,
+    REQUIRE_ON_CONFLICT,
+)
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -32,6 +38,7 @@ from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.from_clause import check_table_hints
+from schema_core.query.upsert_keys import upsert_keys
 from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
@@ -165,7 +172,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.with_hints(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")
-        _require_on_conflict(target, statement)
+        _require_on_conflict(session, target, statement)
         return target
 
 
@@ -177,6 +184,7 @@ def check_insert(
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
         require_fit(relation, target, Writing.of(statement))
+    _require_key_of_rows(session, relation, target, statement)
     return relation, target
 
 
@@ -201,21 +209,19 @@ class Writing:
         )
 
 
-def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
+def _require_on_conflict(session: Session, target: BoundTable, statement: Insert) -> None:
     """Raise for ON CONFLICT that the table's connector cannot do (`on-conflict-not-supported`).
 
-    A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE; none checks whether
-    a key exists already, which NOTHING and ERROR require.
+    A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE. In batch mode Flink
+    accepts the others without an effect; in a streaming job they compare the rows of the query.
     """
     if statement.on_conflict is None:
         return
-    connector = installed_connector(target.table.options)
-    replaces = Ability.UPSERT in getattr(connector, "abilities", ())
     if target.table.resolved_schema.primary_key is None:
         problem = "the table has no primary key"
-    elif not replaces:
+    elif not _replaces_by_key(target):
         problem = f"its connector {target.table.options.get('connector')!r} only appends rows"
-    elif statement.on_conflict != "DEDUPLICATE" or statement.overwrite:
+    elif statement.overwrite or (session.streaming and statement.on_conflict != "DEDUPLICATE"):
         problem = "its connector replaces the rows with the same key"
     else:
         return
@@ -224,6 +230,45 @@ def _require_on_conflict(target: BoundTable, statement: Insert) -> None:
         f"{target.identifier.as_summary_string()}: {problem}",
         code="on-conflict-not-supported",
         hint="keep one row for each key in the query, with ROW_NUMBER() OVER (PARTITION BY ...)",
+    )
+
+
+def _replaces_by_key(target: BoundTable) -> bool:
+    connector = installed_connector(target.table.options)
+    return Ability.UPSERT in getattr(connector, "abilities", ())
+
+
+def _require_key_of_rows(
+    session: Session, relation: relational.Relation, target: BoundTable, statement: Insert
+) -> None:
+    """Require ON CONFLICT if a streaming query may return several rows with the primary key.
+
+    As in Flink, the columns of the primary key must contain an upsert key of the query, from which
+    rows arrive in order (`on-conflict-required`).
+    """
+    key = target.table.resolved_schema.primary_key
+    options = session.config.get_configuration()
+    is_free = not REQUIRE_ON_CONFLICT.of(options) or MATERIALIZE.of(options) != "AUTO"
+    if not session.streaming or statement.on_conflict is not None or key is None or is_free:
+        return
+    if not _replaces_by_key(target):
+        return
+    chosen = require_fit(relation, target, Writing.of(statement))
+    primary = {place for place, name in enumerate(chosen) if name in key.columns}
+    found = upsert_keys(session.executable(relation))
+    if any(one <= primary for one in found):
+        return
+    names = [column.name for column in relational.result_columns(relation)]
+    listed = " or ".join(
+        f"({', '.join(names[place] for place in sorted(one))})" for one in sorted(found, key=sorted)
+    )
+    raise SchemaError(
+        f"the query has {f'the upsert key {listed}' if found else 'no upsert key'}, which differs "
+        f"from the primary key ({', '.join(key.columns)}) of "
+        f"{target.identifier.as_summary_string()}: rows of the same key may arrive in any order",
+        code="on-conflict-required",
+        span=statement.span,
+        hint="add ON CONFLICT DO DEDUPLICATE, or group the query by the primary key",
     )
 
 
