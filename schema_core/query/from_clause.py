@@ -498,10 +498,6 @@ def element_columns(type_: types.DataType) -> Columns | None:
 # --- MATCH_RECOGNIZE ------------------------------------------------------------------------------
 
 
-#: Functions that navigate to a row of a match, with the type of their first argument.
-NAVIGATION = frozenset({"FIRST", "LAST", "PREV", "NEXT", "FINAL", "RUNNING"})
-
-
 def match_recognize(
     source: syntax.MatchRecognize, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
@@ -516,18 +512,33 @@ def match_recognize(
     }
     own = (SourceBinding(variable, every, hidden=True) for variable in sorted(variables))
     scope = SelectScope(chain, (*inner.bindings, *own), group_count=0, query_functions=IN_PATTERN)
-    for define in source.defines:
-        condition(scope, _without_navigation(define.expression), "DEFINE")
+    if twice := duplicate_names(define.name for define in source.defines):
+        raise SchemaError(
+            f"the pattern variable {twice[0]!r} is defined twice",
+            code="duplicate-alias",
+            hint="combine the conditions with AND",
+            span=source.span,
+        )
+    defines = tuple(
+        relational.Item(define.name, condition(scope, define.expression, "DEFINE"))
+        for define in source.defines
+    )
     rows = SelectScope(chain, inner.bindings)
-    keys = [value(rows, key) for key in source.partition_by]
-    order = [value(rows, key.expression) for key in source.order_by]
+    keys = tuple(value(rows, key) for key in source.partition_by)
+    order = tuple(
+        relational.Key(value(rows, key.expression), key.descending, key.nulls_last)
+        for key in source.order_by
+    )
     measures = tuple(_resolve_measure(measure, scope) for measure in source.measures)
     columns = _key_columns(keys)
     if source.rows_per_match is not None and source.rows_per_match.startswith("ALL"):
-        first = dict.fromkeys(_key_columns((*keys, *order)))
+        first = dict.fromkeys(_key_columns((*keys, *(key.expression for key in order))))
         columns = (*first, *(column for column in every if column not in first))
     columns = (*columns, *(Column(item.name, item.expression.type) for item in measures))
-    relation = relational.Match(inner.relation, source, measures, columns)
+    within = None if source.within is None else value(rows, source.within)
+    relation = relational.Match(
+        inner.relation, source, keys, order, measures, defines, within, columns
+    )
     return name_relation(relation, generated_name(preceding), columns)
 
 
@@ -541,18 +552,7 @@ def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> relational.
         if isinstance(call, syntax.Call) and call.name in ("PREV", "NEXT"):
             problem = f"{call.name} is valid only in DEFINE"
             raise SchemaError(problem, code="misplaced-navigation", span=call.span)
-    return relational.Item(measure.name, value(scope, _without_navigation(measure.expression)))
-
-
-def _without_navigation(expression: syntax.Expression) -> syntax.Expression:
-    """Replace each navigation function by its argument."""
-
-    def change(node: syntax.Expression) -> syntax.Expression | None:
-        if isinstance(node, syntax.Call) and node.name in NAVIGATION and node.arguments:
-            return syntax.rewrite(node.arguments[0], change)
-        return None
-
-    return syntax.rewrite(expression, change)
+    return relational.Item(measure.name, value(scope, measure.expression))
 
 
 # --- hints ----------------------------------------------------------------------------------------

@@ -187,11 +187,19 @@ class Sample:
 
 @node(frozen=True, slots=True)
 class Match:
-    """MATCH_RECOGNIZE: its measures are typed, its pattern is as written."""
+    """MATCH_RECOGNIZE: its expressions are typed, its pattern is as written.
+
+    `defines` are the conditions of variables. Columns of a variable have its name as `relation`,
+    and FIRST, LAST, PREV and NEXT are calls.
+    """
 
     input: Relation
     written: MatchRecognize
+    partition_by: tuple[Typed, ...]
+    order_by: tuple[Key, ...]
     measures: tuple[Item, ...]
+    defines: tuple[Item, ...]
+    within: Typed | None
     columns: Columns
 
 

@@ -84,6 +84,11 @@ def match_rowtime(args: ArgumentTypes) -> DataType:
     return T.TIMESTAMP(3).with_kind(TimestampKind.ROWTIME)
 
 
+def navigated(args: ArgumentTypes) -> DataType:
+    """Return the type of the value at another row of a match."""
+    return args.types[0]
+
+
 FUNCTIONS = (
     over_rows("EXISTS",         (ANY,), exactly(T.BOOLEAN())),
     over_rows("ARRAY QUERY",    (ANY,), array_of_rows),
@@ -98,7 +103,12 @@ FUNCTIONS = (
 #: Functions that describe the grouping set of a group.
 OF_GROUPING = frozenset({"GROUPING", "GROUPING_ID", "GROUP_ID"})
 
+#: Functions that navigate to a row of a match; the second argument is a number of rows.
+NAVIGATION = ("FIRST", "LAST", "PREV", "NEXT")
+
 IN_MATCH = (
+    *(Function(name, (ANY, ANY), navigated, optional=1, nullability=None) for name in NAVIGATION),
+    *(Function(name, (ANY,), navigated, nullability=None) for name in ("FINAL", "RUNNING")),
     of_match("MATCH_ROWTIME",  (ANY,), match_rowtime, optional=1),
     of_match("MATCH_PROCTIME", (),
              exactly(T.TIMESTAMP_LTZ(3).with_kind(TimestampKind.PROCTIME))),

@@ -941,4 +941,4 @@ def _print_quantifier(least: str, most: str) -> str:
         return signs[least, most]
     if least == most:
         return f"{{ {least} }}"
-    return f"{{ {least}, {most} }}" if most else f"{{ {least}, }}"
+    return f"{{ {f'{least}, {most}'.strip()} }}"

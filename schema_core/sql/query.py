@@ -450,6 +450,8 @@ def match_recognize(
 
 def _measure(cursor: QueryCursor) -> syntax.Measure:
     start = cursor.token.start
+    if cursor.key == "FINAL" and cursor.peek().key not in ("AS", "(", "."):
+        cursor.advance()  # the only form of a measure in Flink
     value = expression(cursor)
     cursor.expect("AS")
     return syntax.Measure(value, identifier(cursor), cursor.span_from(start))
@@ -497,7 +499,9 @@ def _alternatives(cursor: QueryCursor) -> syntax.Expression:
 
 def _sequence(cursor: QueryCursor) -> syntax.Expression:
     parts = [_factor(cursor)]
-    while cursor.token.kind in ("word", "name") or cursor.key in ("(", "{", "PERMUTE"):
+    while cursor.key != "$" and (
+        cursor.token.kind in ("word", "name") or cursor.key in ("(", "{", "PERMUTE")
+    ):
         parts.append(_factor(cursor))
     return parts[0] if len(parts) == 1 else syntax.Call(",", tuple(parts))
 
@@ -516,7 +520,7 @@ def _factor(cursor: QueryCursor) -> syntax.Expression:
         cursor.expect("}")
     else:
         return part
-    limits = (syntax.Literal(syntax.LiteralKind.EXACT, limit) for limit in (least or "0", most))
+    limits = (syntax.Literal(syntax.LiteralKind.EXACT, limit) for limit in (least, most))
     greed = syntax.Symbol("RELUCTANT" if cursor.accept("?") else "GREEDY")
     return syntax.Call("{}", (part, *limits, greed))
 

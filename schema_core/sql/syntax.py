@@ -469,7 +469,7 @@ class MatchRecognize:
 
     `pattern` consists of names and of calls ``,`` (sequence), ``|``, ``PERMUTE``, ``{- -}``
     (exclusion) and ``{}``: a part, the minimum and maximum number of repetitions (an empty literal
-    for no limit), and ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` are ``^`` and ``$``.
+    for an omitted one), and ``GREEDY`` or ``RELUCTANT``. `starts` and `ends` are ``^`` and ``$``.
     """
 
     source: Source

@@ -11,7 +11,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Relation
 from schema_core.spark.reading import frame_operators
-from schema_core.spark.reading.frame_operators import OperatorContext
+from schema_core.spark.reading.operator_context import OperatorContext
 from tests.spark.test_query_results import environment_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.environment import options as session_options
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import FunctionKind
+from schema_core.expressions.typed import FunctionCall, FunctionKind
 from schema_core.expressions.user_functions import (
     AggregateFunction,
     AsyncScalarFunction,
@@ -113,6 +113,32 @@ class UserCalls:
         _require_handed(type_)
         table = _with_rows(_table(_function_of(called), self._context(called)), called.types)
         return self._python(called, table, type_, self._arguments(called))
+
+    def worker_function(self, call: FunctionCall) -> Callable[..., Any] | None:
+        """Return the function of a call for Python workers, which call it themselves.
+
+        A scalar function gets values, an aggregate the list of its rows as tuples. The result is
+        None for a function that is not one of Python. Functions of columns, asynchronous ones, and
+        types that `__call__` refuses, are `not-executable`.
+        """
+        spark = call.function.spark
+        if not isinstance(spark, PythonImplementation):
+            return None
+        called = TranslatedCall(call, (), self.zone)
+        for type_ in (called.type, *called.types):
+            _require_handed(type_)
+            if isinstance(type_, LocalZonedTimestampType):
+                raise self._refusal(called)
+        if spark.vectorized or is_asynchronous(spark.implementation):
+            raise self._refusal(called)
+        if call.function.kind is FunctionKind.AGGREGATE:
+            function = _aggregate(spark, self._context(called), called.types)
+        elif call.function.kind is FunctionKind.SCALAR:
+            function = _scalar(_function_of(called), self._context(called))
+            function = _with_rows(function, called.types)
+        else:
+            raise self._refusal(called)
+        return checked_result(function, call.function.name, called.type, self.zone)
 
     def _refusal(self, called: TranslatedCall) -> UnsupportedError:
         function = called.call.function

@@ -196,6 +196,8 @@ class Reader:
             return text
 
         analyse = partial(self._analyse, names)
+        is_streaming_mode = is_streaming(self._context.options)
+        writer = operator_writer(names, analyse, is_streaming=is_streaming_mode)
         return query_text(
             query,
             source,
@@ -205,7 +207,7 @@ class Reader:
             rows=user.rows,
             database=self._context.database(),
             staged=None if plan is None else staging(plan, names, analyse),
-            operator=operator_writer(names, analyse) if plan is None else None,
+            operator=writer if plan is None else None,
             nanoseconds=nanoseconds,
         )
 
