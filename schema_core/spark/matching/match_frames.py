@@ -24,7 +24,7 @@ from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.expression import interval, sort_key
 from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.translation import require_orderable
-from schema_core.spark.compiler.tree import to_sql
+from schema_core.spark.compiler.tree import quote, to_sql
 from schema_core.spark.matching.automaton import (
     Automaton,
     Condition,
@@ -182,9 +182,9 @@ class _MatchQuery:
     def text(self) -> str:
         """Return the query of the matches."""
         time, skip, within = self.time, self.skip(), self.within()
-        rows = self._rows(time)
         terms = self._terms()
         measures = _Measures(self)
+        rows = self._rows(time)
         sorted_rows = self.context.analyse(self._sorted(rows, measures))
         search = MatchSearch(
             self.variables,
@@ -210,15 +210,49 @@ class _MatchQuery:
             millis = to_sql(clock_millis(tree.Column(time.name), time.type, "UTC"))
             added = f"{millis} AS {TIME}, monotonically_increasing_id() AS {ARRIVAL}"
         text = f"SELECT *, {added} FROM ({text})"
-        text = (
-            f"SELECT *, CAST(timestamp_millis({TIME}) AS TIMESTAMP_NTZ) AS {ROWTIME} FROM ({text})"
-        )
+        rowtime = f"CAST(timestamp_millis({TIME}) AS TIMESTAMP_NTZ) AS {ROWTIME}"
+        order = self._order([tree.Column(key.name) for key in self._further_columns()])
+        over = self._over([quote(key.name) for key in self._keys()], order)
+        earlier = [
+            f"lag({quote(column)}, {distance}) OVER ({over}) AS {name}"
+            for (column, distance), name in self.columns.earlier.items()
+        ]
+        text = f"SELECT *, {', '.join([rowtime, *earlier])} FROM ({text})"
+        types_ = {column.name: column.type for column in columns}
         more = (
             Column(TIME, types.DataTypes.BIGINT()),
             Column(ARRIVAL, types.DataTypes.BIGINT().not_null()),
             Column(ROWTIME, _ROWTIME),
+            *(
+                Column(name, types_[column].nullable())
+                for (column, _), name in self.columns.earlier.items()
+            ),
         )
         return self.named(self.context.analyse(text), (*columns, *more), ROWS)
+
+    def _keys(self) -> list[Ref]:
+        return [key for key in self.match.partition_by if isinstance(key, Ref)]
+
+    @property
+    def further(self) -> tuple[relational.Key, ...]:
+        """The keys of rows with equal milliseconds: all digits of the time, if there are more."""
+        keys = self.match.order_by
+        return keys[1:] if len(keys) == 1 or self.is_proctime else keys
+
+    def _further_columns(self) -> list[Ref]:
+        return [cast("Ref", key.expression) for key in self.further]
+
+    def _order(self, further: Sequence[tree.Node]) -> str:
+        """Return the order of rows, with the columns of the further keys."""
+        keys = (
+            to_sql(sort_key(node, key)) for node, key in zip(further, self.further, strict=True)
+        )
+        return ", ".join([TIME, *keys, ARRIVAL])
+
+    @staticmethod
+    def _over(keys: Sequence[str], order: str) -> str:
+        partition = f"PARTITION BY {', '.join(keys)} " if keys else ""
+        return f"{partition}ORDER BY {order}"
 
     def named(self, frame: DataFrame, columns: Columns, alias: str) -> Relation:
         """Return the rows of a frame as a source of a query."""
@@ -228,9 +262,14 @@ class _MatchQuery:
     def _terms(self) -> tuple[Term | None, ...]:
         """Return the condition of each variable, and add their columns."""
         terms: list[Term | None] = [None] * len(self.variables)
+        sizes = tuple(
+            variable.least if variable.least == variable.most else None
+            for variable in self.variables
+        )
         for define in self.match.defines:
             place = self.places.get(define.name)
-            navigator = Navigator(self.places, self.aliases, -1 if place is None else place)
+            own = -1 if place is None else place
+            navigator = Navigator(self.places, self.aliases, own, sizes)
             expression = rewrite(define.expression, self._with_time)
             terms_of = ConditionTerms(self.columns, navigator, self._worker_function)
             term = terms_of.condition(expression)
@@ -251,9 +290,7 @@ class _MatchQuery:
 
     def _sorted(self, rows: Relation, measures: _Measures) -> str:
         """Return the query of the sorted rows: keys, columns of conditions and input columns."""
-        keys, further = self.match.partition_by, self.match.order_by
-        if len(further) == 1 or self.is_proctime:  # with further keys, all digits of the time count
-            further = further[1:]
+        keys, further = self.match.partition_by, self.further
         items = [
             *_items(KEY, keys),
             *_items(VALUE, self.columns.expressions),
@@ -265,16 +302,8 @@ class _MatchQuery:
         select = relational.Select(
             tuple(relational.Item(name, _of_rows(value)) for name, value in items), rows
         )
-        order = [
-            TIME,
-            *(
-                to_sql(sort_key(tree.Column(f"{ORDER}{place}"), key))
-                for place, key in enumerate(further)
-            ),
-            ARRIVAL,
-        ]
-        by = ", ".join(f"{KEY}{place}" for place in range(len(keys)))
-        over = f"{f'PARTITION BY {by} ' if by else ''}ORDER BY {', '.join(order)}"
+        order = self._order([tree.Column(f"{ORDER}{place}") for place in range(len(further))])
+        over = self._over([f"{KEY}{place}" for place in range(len(keys))], order)
         shown = ", ".join([*every, TIME])
         return (
             f"SELECT {shown}, row_number() OVER ({over}) = 1 AS {FIRST}"

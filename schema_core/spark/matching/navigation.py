@@ -41,6 +41,8 @@ from schema_core.sql.syntax import Literal, LiteralKind
 
 #: The alias of the rows in expressions that Spark computes.
 ROWS = "the_rows"
+#: Prefix of columns of earlier rows.
+EARLIER = "e"
 
 
 def rewrite(expression: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
@@ -66,12 +68,14 @@ class Navigator:
     """Replaces navigation in the expressions of one clause.
 
     Columns become columns of a relation named by their place, which `places` has. `own` is the
-    variable that DEFINE defines; `aliases` are those of the rows.
+    variable that DEFINE defines; `aliases` are those of the rows. `sizes` are the
+    numbers of rows of the variables, None of one that may have fewer or more.
     """
 
     variables: Mapping[str, int]
     aliases: frozenset[str]
     own: int | None = None
+    sizes: tuple[int | None, ...] = ()
     places: dict[str, Place] = field(default_factory=dict)
 
     def at_places(self, expression: Typed) -> Typed:
@@ -84,6 +88,30 @@ class Navigator:
 
     def place(self, column: Ref) -> Place:
         return self.places[column.relation or ""]
+
+    def distance(self, place: Place) -> int | None:
+        """Return how many rows a place is before the current row; -1 if it has no row.
+
+        The result is None if that differs between matches.
+        """
+        if place.is_current:
+            return 0
+        own, variable = self.own, place.variable
+        if own is None or not 0 <= own < len(self.sizes) or self.sizes[own] != 1:
+            return None
+        if variable == own:
+            return -1 if place.offset else 0
+        if variable is not None and not 0 <= variable < own:
+            return -1
+        first = 0 if variable is None else variable
+        sizes = self.sizes[first:own]
+        if None in sizes:
+            return None
+        total = sum(size or 0 for size in sizes)
+        rows = total + 1 if variable is None else sizes[0] or 0
+        if place.offset >= rows:
+            return -1
+        return total - place.offset if place.first else total - (rows - 1 - place.offset)
 
     def _change(self, part: Typed) -> Typed | None:
         match part:
@@ -155,7 +183,8 @@ class Navigator:
         name = call.function.name
         if len(relations) > 1:
             raise refusal(f"{name} reads columns of several pattern variables", call.span)
-        if not relations and name in NAVIGATION:
+        values = [part for part in call.arguments if not isinstance(part, Keyword)]
+        if not relations and values:
             raise refusal(f"{name} reads no column", call.span)
 
 
@@ -210,12 +239,23 @@ def kind_of(type_: types.DataType) -> Kind | None:
 
 @dataclass(slots=True)
 class RowColumns:
-    """The expressions that Spark computes for each row, over the columns of `ROWS`."""
+    """The expressions that Spark computes for each row, over the columns of `ROWS`.
+
+    `earlier` has their columns of earlier rows: column and distance -> name.
+    """
 
     expressions: dict[Typed, int] = field(default_factory=dict)
+    earlier: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def add(self, expression: Typed) -> int:
         return self.expressions.setdefault(expression, len(self.expressions))
+
+    def at_distance(self, column: Ref, distance: int) -> Ref:
+        """Return a column of the row that is so many rows before."""
+        if not distance:
+            return replace(column, relation=ROWS)
+        name = self.earlier.setdefault((column.name, distance), f"{EARLIER}{len(self.earlier)}")
+        return Ref(name, column.type.nullable(), ROWS, column.span)
 
 
 #: Returns a user's function for Python workers; None of a function that is not the user's.
@@ -251,7 +291,7 @@ class ConditionTerms:
                 return self._fold(expression, kind)
             if expression.function.name in FUNCTIONS:
                 return self._apply(expression, kind)
-        raise self._refusal(expression)
+        return self._by_distances(expression)
 
     def _of_one_row(self, expression: Typed) -> At:
         column = next(columns_in(expression), None)
@@ -261,6 +301,28 @@ class ConditionTerms:
         if not place.is_current and not isinstance(expression, Ref):
             missing = self.columns.add(rewrite(expression, _null))
         return At(place, index, missing, kind_of(expression.type) or Kind("other"))
+
+    def _by_distances(self, expression: Typed) -> At:
+        """Return an expression over rows whose distance is the same in each match, as a column.
+
+        Spark computes it for all rows, so terms that do not fail for other rows are preferred.
+        """
+        distances = {
+            column.relation: self.navigator.distance(self.navigator.place(column))
+            for column in columns_in(expression)
+        }
+        if None in distances.values() or any(map(is_aggregate, walk(expression))):
+            raise self._refusal(expression)
+
+        def change(part: Typed) -> Typed | None:
+            if not isinstance(part, Ref):
+                return None
+            distance = distances[part.relation] or 0
+            return _null(part) if distance < 0 else self.columns.at_distance(part, distance)
+
+        index = self.columns.add(rewrite(expression, change))
+        kind = kind_of(expression.type) or Kind("other")
+        return At(Place(None, own=True), index, None, kind)
 
     def _place_of(self, call: FunctionCall) -> Place:
         """Return the rows of an aggregate as a place."""
@@ -294,7 +356,7 @@ class ConditionTerms:
         index = self.columns.add(_over_rows(values[0]))
         return Fold(name, place, index, argument or Kind("other"), kind)
 
-    def _apply(self, call: FunctionCall, kind: Kind) -> Apply:
+    def _apply(self, call: FunctionCall, kind: Kind) -> Apply | At:
         name, arguments = call.function.name, call.arguments
         if name == "CAST":
             arguments = arguments[:1]
@@ -314,9 +376,7 @@ class ConditionTerms:
             is_valid = all(
                 _widens(term.kind, kind, types.NullType(), types.NullType()) for term in values
             )
-        if not is_valid:
-            raise self._refusal(call)
-        return Apply(name, terms, kind)
+        return Apply(name, terms, kind) if is_valid else self._by_distances(call)
 
     @staticmethod
     def _refusal(expression: Typed) -> Exception:
