@@ -20,7 +20,7 @@ class NanosecondDatetime(dt.datetime):
     2024-02-29 12:00:00.000000007 True 2024-02-29T12:00:00.000000007
     """
 
-    nanosecond: int
+    nanosecond: int = 0
 
     @classmethod
     def of(cls, micros: dt.datetime, nanosecond: int) -> NanosecondDatetime:
@@ -55,13 +55,21 @@ class NanosecondDatetime(dt.datetime):
         """Return the datetime without nanoseconds."""
         return dt.datetime.combine(self.date(), self.timetz())
 
+    def replace(self, *args: Any, **kwargs: Any) -> NanosecondDatetime:
+        """Return a datetime with other fields and the same nanoseconds."""
+        return NanosecondDatetime.of(self.to_datetime().replace(*args, **kwargs), self.nanosecond)
+
+    def astimezone(self, tz: dt.tzinfo | None = None) -> NanosecondDatetime:
+        """Return the same instant in another time zone."""
+        return NanosecondDatetime.of(self.to_datetime().astimezone(tz), self.nanosecond)
+
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
         """Return the datetime in ISO 8601, with 9 digits of the second."""
         if timespec != "auto":
             return super().isoformat(sep, timespec)
         shown = super().isoformat(sep, "microseconds")
         place = len(sep) + len("2024-02-2912:00:00.000000")
-        return f"{shown[:place]}{getattr(self, 'nanosecond', 0):03}{shown[place:]}"
+        return f"{shown[:place]}{self.nanosecond:03}{shown[place:]}"
 
     def __str__(self) -> str:
         return self.isoformat(" ")

@@ -1,4 +1,4 @@
-"""Queries of bitmaps and of timestamps with nanoseconds return the rows that Flink 2.3.0 returned.
+"""Queries of bitmaps, nanoseconds and distinct maps return the rows that Flink 2.3.0 returned.
 
 Flink ran each query in batch mode, or in streaming mode where its batch mode fails.
 """
@@ -61,3 +61,11 @@ def test_bitmaps_have_no_order(environment: TableEnvironment, query: str) -> Non
     with pytest.raises(UnsupportedError) as caught:
         environment.execute_sql(query.format(bitmaps=bitmaps))
     assert "not-executable" == caught.value.code
+
+
+def test_range_does_not_measure_nanoseconds(environment: TableEnvironment) -> None:
+    rows = "(VALUES (TIMESTAMP '2024-01-01 00:00:00.123456789')) AS t (a)"
+    window = "ORDER BY a RANGE BETWEEN INTERVAL '1' SECOND PRECEDING AND CURRENT ROW"
+
+    with pytest.raises(UnsupportedError, match=r"RANGE that measures TIMESTAMP\(9\)"):
+        environment.execute_sql(f"SELECT COUNT(*) OVER ({window}) FROM {rows}")

@@ -29,8 +29,18 @@ def test_order_and_equality() -> None:
 def test_copies(zone: dt.tzinfo | None) -> None:
     value = NanosecondDatetime.of(NOON.replace(tzinfo=zone), 7)
 
-    for copied in (copy.deepcopy(value), pickle.loads(pickle.dumps(value))):
+    for copied in (copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.replace()):
         assert (value, 7, zone) == (copied, copied.nanosecond, copied.tzinfo)
+
+
+def test_fields_and_zones() -> None:
+    value = NanosecondDatetime.of(NOON.replace(tzinfo=dt.UTC), 7)
+    zone = dt.timezone(dt.timedelta(hours=2))
+
+    assert "2024-02-29 14:00:00.000005007+02:00" == str(value.astimezone(zone))
+    assert value == value.astimezone(zone)
+    assert "2023-03-01 12:00:00.000005007" == str(value.replace(2023, 3, 1, tzinfo=None))
+    assert 0 == (value + dt.timedelta(1)).nanosecond
 
 
 def test_text() -> None:

@@ -382,6 +382,11 @@ def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes
     require_orderable(value.type, "ORDER BY")
     node = _compile(value, context)
     is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
+    if is_measured and is_fine(value.type):
+        raise nodes.unsupported_error(
+            f"a RANGE that measures {value.type.as_summary_string()} is not supported on Spark",
+            hint="cast the key of the ORDER BY to TIMESTAMP(6)",
+        )
     if is_measured and isinstance(value.type, types.TimeType):
         return datetimes.time_millis(node)
     return node

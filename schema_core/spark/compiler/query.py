@@ -44,6 +44,7 @@ from schema_core.spark.compiler.translation import (
     Bounds,
     TranslatedCall,
     is_fine,
+    is_orderable,
     require_orderable,
     sql_type,
 )
@@ -148,6 +149,15 @@ def _require_length(text: str) -> str:
             hint="write a part of it into a table, and read that",
         )
     return text
+
+
+def has_maps(column_types: Iterable[types.DataType]) -> bool:
+    """Return whether rows that are compared have maps; refuse those with VARIANTs."""
+    checked = list(column_types)
+    for type_ in checked:
+        if any(isinstance(part, types.VariantType) for part in type_.walk()):
+            require_orderable(type_, "DISTINCT")
+    return not all(map(is_orderable, checked))
 
 
 def _precedence(relation: Relation) -> bool | None:
@@ -413,13 +423,24 @@ class QueryCompiler:
                 aligned = self.align_columns(step.left, text, step.columns)
                 continues = aligned is text and _precedence(step) == _precedence(step.left)
                 text = aligned if continues else f"({aligned})"
+            right = self.align_columns(step.right, self.write(step.right), step.columns)
+            if not step.all and has_maps(column.type for column in step.columns):
+                text = self.distinct_maps(step, text, right)
+                continue
             if not (step.operator == "UNION" and step.all):
                 for column in step.columns:
                     require_orderable(column.type, step.operator)
-            right = self.align_columns(step.right, self.write(step.right), step.columns)
             word = f"{step.operator}{' ALL' if step.all else ''}"
             text = _require_length(f"{text} {word} ({right})")
         return text
+
+    @staticmethod
+    def distinct_maps(step: relational.SetOperation, left: str, right: str) -> str:
+        """Return UNION of rows with maps, which Spark groups, but does not compare otherwise."""
+        if step.operator != "UNION":
+            for column in step.columns:
+                require_orderable(column.type, step.operator)
+        return _require_length(f"SELECT * FROM ({left} UNION ALL ({right})) GROUP BY ALL")
 
     def align_columns(self, relation: Relation, text: str, columns: relational.Columns) -> str:
         """Return a relation with its columns in other types, by position."""
@@ -968,10 +989,13 @@ class Block:
     # --- queries -------------------------------------------------------------------------------
 
     def write(self) -> str:
-        if self.block.distinct:
-            for item in self.block.items:
-                require_orderable(item.expression.type, "SELECT DISTINCT")
-        return self.ungrouped() if self.block.grouping is None else self.grouped()
+        of_maps = self.block.distinct and has_maps(
+            item.expression.type for item in self.block.items
+        )
+        if of_maps:
+            self.block = replace(self.block, distinct=False)
+        text = self.ungrouped() if self.block.grouping is None else self.grouped()
+        return f"SELECT * FROM ({text}) GROUP BY ALL" if of_maps else text
 
     def query(self, columns: Sequence[str], rows: str, tail: str = "", hints: str = "") -> str:
         distinct = "DISTINCT " if self.block.distinct else ""

@@ -52,7 +52,11 @@ IDEMPOTENT = frozenset({"min", "max", "first_value", "last_value", "collect_set"
 
 
 def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Node]) -> Node:
-    """Return an aggregate of the distinct values in a window, where Spark has no DISTINCT."""
+    """Return an aggregate of the distinct values in a window, where Spark has no DISTINCT.
+
+    Where their order does not matter Spark collects each value once; an array of all values, which
+    a frame that grows copies for each row, is needed for strings, arrays and sums of floats.
+    """
     type_ = called.types[0] if called.types else called.type
     is_exact = not isinstance(type_, types.DecimalType) or type_.scale <= _SCALE_OF_SUMS
     is_known = called.call.function.name in OF_DISTINCT_ROWS and name in _OF_ARRAYS
@@ -66,8 +70,12 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
     (value,) = arguments
     if name == "sum" and isinstance(type_, types.DecimalType):
         value = nodes.Cast(value, f"DECIMAL({MAX_PRECISION}, {type_.scale})")
-    values = nodes.Aggregate("collect_list", (value,), False, called.filter, called.window)
-    return sql(_OF_ARRAYS[name], values=nodes.call("array_distinct", values))
+    is_ordered = name == "collect_list" or any(isinstance(part, FLOATS) for part in type_.walk())
+    collect = "collect_list" if is_ordered else "collect_set"
+    values: Node = nodes.Aggregate(collect, (value,), False, called.filter, called.window)
+    if is_ordered:
+        values = nodes.call("array_distinct", values)
+    return sql(_OF_ARRAYS[name], values=values)
 
 
 #: Functions that can be computed of the distinct values in a window.

@@ -537,6 +537,7 @@ EXACT = frozenset(
     | {"CAST", "TRY_CAST", "EXTRACT", "DATE_FORMAT", "TO_TIMESTAMP_LTZ", "TYPEOF"}
     | {"IS NULL", "IS NOT NULL", "COUNT", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"}
     | {"SINGLE_VALUE", "LAG", "LEAD"}
+    | {"JSON_STRING", "JSON_OBJECT", "JSON_ARRAY", "JSON_OBJECTAGG", "JSON_ARRAYAGG"}
 )
 
 #: Functions that do not depend on the nanoseconds of a timestamp.

@@ -14,6 +14,7 @@ from schema_core import types
 from schema_core.base.lazy import regex
 from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import (
@@ -24,6 +25,7 @@ from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
     call_udf,
+    is_fine,
     native,
     rewrite_rule,
     udf,
@@ -69,9 +71,9 @@ def write_json(node: Node, type_: types.DataType) -> Node:
         case types.DecimalType():
             return convert(node, type_, STRING)
         case types.TimestampType():
-            return nodes.let(node, _timestamp)
+            return nodes.let(node, lambda v: _timestamp(v, type_))
         case types.LocalZonedTimestampType():
-            shown = nodes.let(nodes.Cast(node, "TIMESTAMP_NTZ"), _timestamp)
+            shown = nodes.let(node, lambda v: _timestamp(v, type_))
             return nodes.call("regexp_replace", shown, '"$', 'Z"')
         case types.ArrayType():
             element = type_.element_type
@@ -160,15 +162,20 @@ def _without_brackets(node: Node) -> Node:
     )
 
 
-def _timestamp(node: Node) -> Node:
-    """Return a timestamp in ISO 8601, without trailing zeroes of its fraction."""
+def _timestamp(node: Node, type_: types.AnyTimestampType) -> Node:
+    """Return a timestamp in ISO 8601, in UTC, without trailing zeros of its fraction."""
+    at = nodes.Cast(datetimes.micros_of(node) if is_fine(type_) else node, "TIMESTAMP_NTZ")
+    digits = nodes.call("date_format", at, "SSSSSS")
+    if is_fine(type_):
+        beyond = inline("lpad(CAST({n} AS STRING), 3, '0')", n=datetimes.nanos(node))
+        digits = nodes.call("concat", digits, beyond)
     return inline(
         "concat({mark}, date_format({v}, {shape}), if({digits} = '', '', concat('.', {digits})),"
         " {mark})",
         mark='"',
-        v=node,
+        v=at,
         shape="yyyy-MM-dd'T'HH:mm:ss",
-        digits=inline("rtrim('0', date_format({v}, 'SSSSSS'))", v=node),
+        digits=nodes.call("rtrim", "0", digits),
     )
 
 
