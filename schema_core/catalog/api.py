@@ -156,6 +156,27 @@ class Catalog(ABC):
     def get_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable:
         """Return the unresolved table, view or materialized table."""
 
+    def get_table_at(self, table_path: ObjectPath, timestamp: int) -> objects.CatalogBaseTable:
+        """Return the unresolved table as it was at a time, for ``FOR SYSTEM_TIME AS OF``.
+
+        Flink's ``Catalog.getTable(ObjectPath, long)``. The connector reads the rows of that time
+        from the options of the result.
+
+        Args:
+            table_path: The path of the table.
+            timestamp: The time in milliseconds since 1970.
+
+        Raises:
+            NotFoundError: `table-not-found` if there was no such table at the time.
+            UnsupportedError: `time-travel-not-supported` by catalogs without versions, such as
+                this class.
+        """
+        raise UnsupportedError(
+            f"{type(self).__name__} does not keep versions of {table_path.get_full_name()!r}",
+            code="time-travel-not-supported",
+            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+        )
+
     def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:
         """Return the kind of a table or view.
 

@@ -167,6 +167,31 @@ class CatalogManager:
             own_options=own_options_of(table),
         )
 
+    def get_at(self, identifier: ObjectIdentifier, timestamp: int) -> FoundTable:
+        """Return a table as it was at a time, in milliseconds since 1970.
+
+        Errors are `table-not-found`, and `time-travel-not-supported` for a view, a temporary table,
+        and by catalogs without versions.
+        """
+        shown = identifier.as_summary_string()
+        catalog = self.registry.find(identifier.catalog_name)
+        if self.temporary.tables.find(identifier) is not None:
+            problem = f"{shown!r} is temporary: it has no earlier versions"
+        elif catalog is None:
+            return self.get(identifier)
+        else:
+            table = catalog.get_table_at(identifier.to_object_path(), timestamp)
+            visible = self._read(without_own_options(table))
+            if isinstance(visible, objects.ResolvedCatalogTable):
+                own_options = own_options_of(table)
+                return FoundTable(identifier, visible, is_temporary=False, own_options=own_options)
+            problem = f"{shown!r} is a {visible.get_table_kind().value}: only tables have versions"
+        raise UnsupportedError(
+            problem,
+            code="time-travel-not-supported",
+            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+        )
+
     def find_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:
         """Return the permanent object at this path unresolved, as stored, or None."""
         table = self.find_raw(identifier)

@@ -7,6 +7,7 @@ rest), compared with recorded answers. Every parser raises `SchemaError`, code
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -497,6 +498,26 @@ def time_zone(text: str) -> str:
             hint=similar(text, available_timezones()) or "write a name such as Europe/Berlin",
         )
     return text
+
+
+def epoch_millis(time: dt.datetime, zone: str) -> int:
+    """Return the milliseconds since 1970 of a local time in a time zone of `time_zone`.
+
+    A time that a clock skips is that many minutes later, and one that it repeats is the first.
+
+    >>> epoch_millis(dt.datetime(1970, 1, 2), "GMT+01:30")
+    81000000
+    """
+    from zoneinfo import ZoneInfo
+
+    if offset := re.fullmatch(r"GMT([+-])([0-9]{1,2}):([0-9]{2})", zone):
+        sign = -1 if offset[1] == "-" else 1
+        distance = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        local: dt.tzinfo = dt.timezone(sign * distance)
+    else:
+        local = ZoneInfo(zone)
+    since = time.replace(tzinfo=local) - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return since // dt.timedelta(milliseconds=1)
 
 
 # --- the options of an environment ---------------------------------------------------------

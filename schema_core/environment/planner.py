@@ -61,13 +61,14 @@ class PlannerContext:
     """What an environment provides to its planner.
 
     `options` are the settings at the time of each call. `table` finds a table by identifier,
-    temporary objects first, or raises `NotFoundError`. Scans of views do not occur: the
+    temporary objects first, or raises `NotFoundError`; a second argument is the `timestamp` of
+    the scan. Scans of views do not occur: the
     environment inlines them. `session` is the engine's session, such as a `SparkSession`; if None,
     the planner opens one.
     """
 
     options: Mapping[str, str]
-    table: Callable[[ObjectIdentifier], BoundTable]
+    table: Callable[..., BoundTable]
     session: object | None = None
     database: Callable[[], str | None] = lambda: None
 
@@ -78,7 +79,8 @@ class PlannerContext:
             NotFoundError: as `table`.
             SchemaError: as `BoundTable.with_hints`.
         """
-        return self.table(scan.table.identifier).with_hints(scan.hints, self.options)
+        at = () if scan.timestamp is None else (scan.timestamp,)
+        return self.table(scan.table.identifier, *at).with_hints(scan.hints, self.options)
 
 
 @dataclass(frozen=True, slots=True)

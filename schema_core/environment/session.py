@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
@@ -37,9 +38,11 @@ from schema_core.environment.jobs.pending import require_visible
 from schema_core.environment.jobs.run import SessionJobs
 from schema_core.environment.modules import load_installed_module
 from schema_core.environment.options import (
+    LOCAL_TIME_ZONE,
     METADATA_CHECK,
     PLANNER,
     SHADOWING,
+    epoch_millis,
 )
 from schema_core.environment.planner import (
     BoundTable,
@@ -333,6 +336,17 @@ class Session:
         rows = found.table if isinstance(found.table, InlineTable) else None
         return SourceTable(found.identifier, found.table.resolved_schema, found.kind.value, rows)
 
+    def table_at(
+        self, path: tuple[str, ...], time: dt.datetime, span: Span
+    ) -> tuple[SourceTable, int]:
+        """Resolve a table as it was at a local time of the session's time zone."""
+        zone = LOCAL_TIME_ZONE.of(self.config.get_configuration()) or "UTC"
+        timestamp = epoch_millis(time, zone)
+        with at_span(span):
+            found = self.tables.get_at(self.identifier(Name(path, span)), timestamp)
+        schema = found.table.resolved_schema
+        return SourceTable(found.identifier, schema), timestamp
+
     def _was_committed(self, found: FoundTable, job: str) -> bool | None:
         """Return whether the rows of the job that creates a table are visible; None if unknown."""
         if isinstance(found.table, objects.ResolvedCatalogTable) and isinstance(
@@ -412,11 +426,15 @@ class Session:
                 self._planner = find_planner(PLANNER.of(options) or "", context)
             return self._planner
 
-    def bind(self, identifier: ObjectIdentifier) -> BoundTable:
+    def bind(self, identifier: ObjectIdentifier, timestamp: int | None = None) -> BoundTable:
         """Return the table at a path for an engine to read or write.
+
+        With a `timestamp`, in milliseconds since 1970, the table as it was at that time, to read.
 
         Codes: `table-not-found`, `not-a-table` for a view.
         """
+        if timestamp is not None:
+            return self.bind_found(self.tables.get_at(identifier, timestamp))
         return self.bind_found(self.get_table(identifier))
 
     def bind_found(self, found: FoundTable) -> BoundTable:

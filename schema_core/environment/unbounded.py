@@ -55,7 +55,7 @@ def find_unbounded_table(session: Session, query: Relation) -> str | None:
     if RUNTIME_MODE.of(options) != "STREAMING":
         return None
     tables = [
-        session.bind(scan.table.identifier).with_hints(scan.hints, options)
+        session.bind(scan.table.identifier, scan.timestamp).with_hints(scan.hints, options)
         for scan in scans_in(session.executable(query))
     ]
     paths = (table.identifier.as_summary_string() for table in tables if is_unbounded(table))

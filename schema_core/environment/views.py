@@ -17,7 +17,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.catalog.objects import ResolvedCatalogView
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError, at
+from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions import typed
 from schema_core.expressions.coercion import supports_sql_cast
 from schema_core.expressions.functions import declare
@@ -275,13 +275,7 @@ def _finish(root: Any, query_of: QueryOf) -> Any:
 def _rebuild(node: Any, query_of: QueryOf) -> Rebuilding:
     if isinstance(node, Scan):
         query = query_of(node.table.identifier)
-        if query is not None and node.period is not None:
-            raise UnsupportedError(
-                "FOR SYSTEM_TIME AS OF is not supported on a view, which has only the current rows",
-                code="not-executable",
-                hint="run the query on an engine that supports it",
-            )
-        return query or node
+        return node if query is None or node.timestamp is not None else query
     if isinstance(node, tuple):
         parts: list[Any] = []
         for part in node:

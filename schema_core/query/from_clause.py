@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from enum import Enum
 from functools import reduce
-from typing import NamedTuple, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
@@ -23,7 +23,8 @@ from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionKind, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import row_condition
-from schema_core.query.relation import Column, Columns, Relation
+from schema_core.query.lookup_hints import find_lookup_problem
+from schema_core.query.relation import Column, Columns, Relation, SourceTable
 from schema_core.query.scope import (
     IN_PATTERN,
     ScopeChain,
@@ -33,6 +34,7 @@ from schema_core.query.scope import (
     nullable,
     value,
 )
+from schema_core.query.system_time import constant_time
 from schema_core.query.table_functions import (
     FUNCTIONS,
     WINDOWS,
@@ -44,6 +46,9 @@ from schema_core.query.table_functions import (
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 #: Maximum length of a chain of joins, each of which is one level of the tree.
 MAX_JOINS = 256
@@ -158,17 +163,51 @@ def table_source(
     common = chain.common.get(parts[0]) if len(parts) == 1 else None
     if common is not None:
         check_table_hints(source.hints, parts[0], "common table")
-        return name_relation(common, parts[0], common.columns)
-    table = chain.context.tables.table(parts, source.name.span)
+        own = SourceBinding(parts[0], common.columns)
+        rows = _as_of(common, source.period, SelectScope(chain, (*preceding, own)))
+        return name_relation(rows, parts[0], common.columns)
+    time = _fixed_time(source.period, chain)
+    timestamp: int | None = None
+    if time is None:
+        table = chain.context.tables.table(parts, source.name.span)
+    else:
+        table, timestamp = _table_at(chain.context.tables, source.name, time)
     check_table_hints(source.hints, ".".join(parts), table.kind)
     columns = tuple(
         Column(column.name, _type_in_query(column.data_type)) for column in table.schema.columns
     )
-    own = SourceBinding(parts[-1], columns, hidden=any(preceding))
-    scope = SelectScope(chain, (*preceding, own))
-    period = None if source.period is None else _system_time(source.period, scope)
-    scan = relational.Scan(table, columns, source.hints, period)
-    return name_relation(scan, parts[-1], columns, tuple(table.identifier.to_list()))
+    own = SourceBinding(parts[-1], columns)
+    scan = relational.Scan(table, columns, source.hints, timestamp)
+    period = source.period if time is None else None
+    rows = _as_of(scan, period, SelectScope(chain, (*preceding, own)))
+    return name_relation(rows, parts[-1], columns, tuple(table.identifier.to_list()))
+
+
+def _fixed_time(period: syntax.Expression | None, chain: ScopeChain) -> dt.datetime | None:
+    """Return the constant at which the version of a table is read; None for a column."""
+    if period is None or isinstance(period, syntax.Name):
+        return None
+    return constant_time(value(SelectScope(chain), period), period.span)
+
+
+def _table_at(
+    tables: relational.Tables, name: syntax.Name, time: dt.datetime
+) -> tuple[SourceTable, int]:
+    if not isinstance(tables, relational.VersionedTables):
+        raise SchemaError(
+            "tables have no versions here",
+            code="time-travel-not-supported",
+            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+            span=name.span,
+        )
+    return tables.table_at(name.parts, time, name.span)
+
+
+def _as_of(rows: Relation, period: syntax.Expression | None, scope: SelectScope) -> Relation:
+    """Return a source as of the period that follows its name, if any."""
+    if period is None:
+        return rows
+    return relational.Snapshot(rows, _system_time(period, scope), rows.columns)
 
 
 def _type_in_query(type_: types.DataType) -> types.DataType:
@@ -182,7 +221,7 @@ def _type_in_query(type_: types.DataType) -> types.DataType:
 
 
 def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
-    problem = "a table cannot be read as of a fixed point in time"
+    problem = "a common table has no versions"
     if isinstance(period, syntax.Name):
         typed = value(scope, period)
         if isinstance(typed.type, types.TimestampType | types.LocalZonedTimestampType):
@@ -605,8 +644,8 @@ def check_hints(hints: Iterable[syntax.Hint]) -> None:
         }
         if not fits[arguments]:
             raise _invalid(hint, f"hint {hint.name!r} requires {arguments.value}")
-        if hint.name.upper() == "LOOKUP" and "table" not in dict(hint.options):
-            raise _invalid(hint, "hint 'LOOKUP' requires the key 'table'")
+        if hint.name.upper() == "LOOKUP" and (problem := find_lookup_problem(dict(hint.options))):
+            raise _invalid(hint, problem)
 
 
 def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> None:

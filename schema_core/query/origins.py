@@ -50,6 +50,7 @@ def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
             return list(scope.common.get(name) or [()] * len(columns))
         case (
             relational.Named(input=source)
+            | relational.Snapshot(input=source)
             | relational.Sample(input=source)
             | relational.Sort(input=source)
         ):

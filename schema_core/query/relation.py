@@ -21,7 +21,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import count
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, assert_never, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    assert_never,
+    cast,
+    runtime_checkable,
+)
 
 from schema_core.base.lazy import node
 from schema_core.base.paths import ObjectIdentifier
@@ -40,6 +50,9 @@ from schema_core.expressions.typed import Select as Subquery
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Hint, JoinKind, Literal, LiteralKind, MatchRecognize
 from schema_core.types import DataType
+
+if TYPE_CHECKING:
+    import datetime as dt
 
 
 class Column(NamedTuple):
@@ -87,17 +100,44 @@ class Tables(Protocol):
         ...
 
 
+@runtime_checkable
+class VersionedTables(Protocol):
+    """Tables of which a query can read earlier versions."""
+
+    def table_at(
+        self, path: tuple[str, ...], time: dt.datetime, span: Span
+    ) -> tuple[SourceTable, int]:
+        """Return a table as it was at a local time, and the time in milliseconds since 1970.
+
+        It raises a `SchemaCoreError` without such a table.
+        """
+        ...
+
+
 # ------------------------------------------------------------------------------------- sources
 
 
 @node(frozen=True, slots=True)
 class Scan:
-    """A scan of a table or view; `period` is the argument of ``FOR SYSTEM_TIME AS OF``."""
+    """A scan of a table or view.
+
+    `timestamp` is that of the version which it reads, in milliseconds since 1970; None for the
+    current one.
+    """
 
     table: SourceTable
     columns: Columns
     hints: tuple[Hint, ...] = ()
-    period: Typed | None = None
+    timestamp: int | None = None
+
+
+@node(frozen=True, slots=True)
+class Snapshot:
+    """A source ``FOR SYSTEM_TIME AS OF`` a time attribute of the other side of its join."""
+
+    input: Relation
+    period: Typed
+    columns: Columns
 
 
 @node(frozen=True, slots=True)
@@ -310,6 +350,7 @@ class With:
 
 Relation: TypeAlias = (
     Scan
+    | Snapshot
     | CommonScan
     | Named
     | Join
@@ -467,6 +508,19 @@ def subexpressions(typed: Typed) -> Iterator[Typed]:
         rest.extend(operands(part))
 
 
+def conjuncts(condition: Typed | None) -> list[Typed]:
+    """Return the operands of nested ANDs, or the condition itself."""
+    operands_of_and: list[Typed] = []
+    rest = [] if condition is None else [condition]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, FunctionCall) and one.function.name == "AND":
+            rest += reversed(one.arguments)
+        else:
+            operands_of_and.append(one)
+    return operands_of_and
+
+
 def subqueries_in(typed: Typed) -> list[Subquery]:
     """Return the subqueries of an expression, not those within them."""
     return [part for part in subexpressions(typed) if isinstance(part, Subquery)]
@@ -529,6 +583,8 @@ def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
             | Match(input=below)
         ):
             return [], [below], frozenset()
+        case Snapshot(input=below, period=period):
+            return [period], [below], frozenset()
         case Join(left=left, right=right, condition=condition):
             return [] if condition is None else [condition], [left, right], frozenset()
         case Unnest(collection=expression) | FunctionTable(call=expression):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -26,7 +27,15 @@ from schema_core.expressions.typed import (
     Typed,
     walk,
 )
-from schema_core.query.relation import Column, Columns, CommonScan, Relation, Tables
+from schema_core.query.relation import (
+    Column,
+    Columns,
+    CommonScan,
+    Relation,
+    SourceTable,
+    Tables,
+    VersionedTables,
+)
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
 from schema_core.types import DataType, RowType, TimestampKind, TypeRoot
@@ -145,6 +154,18 @@ class Lookups:
 
     def __init__(self, tables: Tables, functions: Functions, types: LookUp, models: Models) -> None:
         self.table = _look_up_once(tables.table)
+        if isinstance(tables, VersionedTables):
+            versions: dict[tuple[tuple[str, ...], dt.datetime], tuple[SourceTable, int]] = {}
+            read = tables.table_at
+
+            def table_at(
+                path: tuple[str, ...], time: dt.datetime, span: Span
+            ) -> tuple[SourceTable, int]:
+                if (path, time) not in versions:
+                    versions[path, time] = read(path, time, span)
+                return versions[path, time]
+
+            self.table_at = table_at
         self.function = _look_up_once(functions)
         self.type = _look_up_once(types)
         self.model = _look_up_once(models)

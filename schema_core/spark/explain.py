@@ -14,6 +14,7 @@ from schema_core.query.relation import (
     Relation,
     Select,
     calls_in,
+    conjuncts,
     relations_in,
     subexpressions,
 )
@@ -22,7 +23,7 @@ from schema_core.spark.compiler.functions.rules import RULES
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.connector import SupportsFilterExplanation
 from schema_core.spark.filters import Filter
-from schema_core.spark.reading.pushdown import conjuncts, obstacle
+from schema_core.spark.reading.pushdown import obstacle
 from schema_core.spark.session.api_mode import is_connect
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import FunctionCall
-from schema_core.query.relation import Join, Relation, Scan, Select, With
-from schema_core.spark.reading.pushdown import conjuncts
+from schema_core.query.relation import Join, Relation, Scan, Select, With, conjuncts
 from schema_core.spark.streaming.checkpoints import digest_of
 from schema_core.spark.streaming.incremental import (
     PERMANENT,

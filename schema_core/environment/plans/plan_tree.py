@@ -153,6 +153,7 @@ def _inputs(relation: relational.Relation) -> tuple[relational.Relation, ...]:
             return (*(table.relation for table in tables), inner)
         case (
             relational.Named()
+            | relational.Snapshot()
             | relational.WindowTable()
             | relational.ProcessTable()
             | relational.Sample()
@@ -196,6 +197,7 @@ def _alias_node(named: relational.Named, input_: PlanNode) -> PlanNode:
 
 KINDS: dict[type, str] = {
     relational.Scan: "Scan",
+    relational.Snapshot: "Snapshot",
     relational.CommonScan: "CommonTableScan",
     relational.Join: "Join",
     relational.Unnest: "Unnest",
@@ -217,11 +219,13 @@ def _attributes(relation: relational.Relation) -> Iterator[tuple[str, str]]:
     match relation:
         case relational.Select():
             yield from _of_select(relation)
-        case relational.Scan(table, columns, hints, period):
+        case relational.Scan(table, columns, hints, timestamp):
             yield "table", table.identifier.as_summary_string()
             yield "fields", _fields(columns)
             yield "hints", ", ".join(map(format_value, hints))
-            yield "period", "" if period is None else _sql(period)
+            yield "timestamp", "" if timestamp is None else str(timestamp)
+        case relational.Snapshot(period=period):
+            yield "period", _sql(period)
         case relational.CommonScan(name, columns):
             yield "table", name
             yield "fields", _fields(columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
@@ -13,6 +12,7 @@ from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import at
 from schema_core.expressions.aggregate_calls import may_be_empty
+from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import (
     Access,
     Constant,
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 # --- literals ----------------------------------------------------------------------------------
 
-_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
-
 
 def constant(literal: syntax.Literal | Interval, type_: types.DataType) -> nodes.Node:
     """Return the node of a literal of a type.
@@ -63,34 +61,6 @@ def constant(literal: syntax.Literal | Interval, type_: types.DataType) -> nodes
         is_months = isinstance(type_, types.YearMonthIntervalType)
         return nodes.Literal(count) if is_months else nodes.Literal(str(count), "L")
     return KINDS[literal.kind](literal.text, type_)
-
-
-def interval(literal: Interval, type_: types.DataType) -> int:
-    """Return an interval as its number of months or milliseconds.
-
-    >>> from schema_core.types import parse_type
-    >>> interval(Interval("1 02:03", "DAY", "MINUTE"), parse_type("INTERVAL DAY TO MINUTE"))
-    93780000
-    """
-    text = literal.text.strip()
-    sign = -1 if literal.negative != text.startswith("-") else 1
-    numbers = re.split(r"[- :]", text.lstrip("+-").strip())
-    if isinstance(type_, types.YearMonthIntervalType):
-        months = [12, 1] if literal.to else [datetimes.MONTHS[literal.unit]]
-        return sign * sum(
-            int(number) * month for number, month in zip(numbers, months, strict=True)
-        )
-    first = _UNITS.index(literal.unit) if literal.unit in _UNITS else 0
-    units = [datetimes.MILLIS[unit] for unit in _UNITS[first : first + len(numbers)]]
-    if literal.unit not in _UNITS:
-        units = [datetimes.MILLIS[literal.unit]]
-    return sign * sum(_to_millis(n, unit) for n, unit in zip(numbers, units, strict=True))
-
-
-def _to_millis(number: str, unit: int) -> int:
-    """Return a number of a unit in milliseconds; it keeps 3 digits of its fraction."""
-    integer, _, fraction = number.partition(".")
-    return int(integer or "0") * unit + int((fraction + "000")[:3])
 
 
 def _exact(text: str, type_: types.DataType) -> nodes.Node:

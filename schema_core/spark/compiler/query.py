@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
-from itertools import count
 from typing import TypeAlias, TypeGuard, assert_never, cast
 
 from schema_core import types
@@ -21,6 +20,7 @@ from schema_core.query import relation as relational
 from schema_core.query.from_clause import OPTIONS, hinted_sources
 from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
+from schema_core.query.temporal_joins import at_processing_time, invalid_join, temporal_join
 from schema_core.spark.compiler import tree, windows
 from schema_core.spark.compiler.expression import (
     TranslationContext,
@@ -40,6 +40,7 @@ from schema_core.spark.compiler.functions.aggregates import (
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.temporal_joins import write_temporal_join
 from schema_core.spark.compiler.translation import (
     Bounds,
     TranslatedCall,
@@ -253,6 +254,10 @@ class QueryCompiler:
         query = tree.Subquery(f"({self.inner().write(relational.rows_of(select))})")
         return call("any_value", query) if id(select) in self.in_group else query
 
+    def joining(self, join: relational.Join) -> QueryCompiler:
+        """Return the compiler of the expressions of a join."""
+        return replace(self, around=(), bounds=self.bounds.over(join))
+
     def inner(self) -> QueryCompiler:
         bounds = self.bounds.over(None)
         return replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
@@ -288,7 +293,7 @@ class QueryCompiler:
             case relational.CommonScan(name):
                 return f"SELECT * FROM {quote(name)}"
             case relational.Named() | relational.Join():
-                scope = FromProjections(self.depth)
+                scope = tree.FromProjections(self.depth)
                 text = self.source_of(relation, scope)
                 lifted = ", ".join(scope.lifted())
                 return f"SELECT *{lifted and f' EXCEPT ({lifted})'} FROM {text}"
@@ -312,6 +317,12 @@ class QueryCompiler:
                 return f"{rows} WHERE rand() * 100 < {percentage}"
             case relational.FunctionTable():
                 return self.function_table(relation)
+            case relational.Snapshot():
+                raise invalid_join(
+                    "FOR SYSTEM_TIME AS OF a column requires a join with the table",
+                    "write JOIN or LEFT JOIN with the keys in ON",
+                    relation,
+                )
             case relational.ProcessTable() | relational.Match():
                 return self.write_operator(relation)
             case _:
@@ -347,7 +358,7 @@ class QueryCompiler:
 
     def table(self, relation: Relation) -> str:
         match relation:
-            case relational.Scan(period=None) if _is_plain(relation):
+            case relational.Scan() if _is_plain(relation):
                 return self.source(relation)
             case relational.CommonScan(name):
                 return quote(name)
@@ -355,8 +366,6 @@ class QueryCompiler:
                 return f"({self.write(relation)})"
 
     def scan(self, scan: relational.Scan) -> str:
-        if scan.period is not None:
-            raise tree.unsupported_error("FOR SYSTEM_TIME AS OF is not supported on Spark")
         if _is_plain(scan):
             return f"SELECT * FROM {self.source(scan)}"
         columns = [
@@ -532,7 +541,7 @@ class QueryCompiler:
 
     # --- sources -------------------------------------------------------------------------------
 
-    def source_of(self, relation: Relation, scope: FromProjections) -> str:
+    def source_of(self, relation: Relation, scope: tree.FromProjections) -> str:
         """Return a source of FROM; values of ON are lifted to the inputs of the join."""
         match relation:
             case relational.Named(input, alias, columns, lateral):
@@ -545,7 +554,10 @@ class QueryCompiler:
             case _:
                 return f"({self.write(relation)})"
 
-    def join(self, join: relational.Join, scope: FromProjections) -> str:
+    def join(self, join: relational.Join, scope: tree.FromProjections) -> str:
+        if (temporal := temporal_join(join)) is not None:
+            return write_temporal_join(self, join, temporal, scope)
+        join = at_processing_time(join)
         is_lateral = isinstance(join.right, relational.Named) and join.right.lateral
         left, right = (
             scope.projection(frozenset(aliases_of(side))) for side in (join.left, join.right)
@@ -894,23 +906,6 @@ def aliases_of(source: Relation | None) -> tuple[str, ...]:
             return ()
 
 
-class FromProjections:
-    """The projections of one FROM clause."""
-
-    def __init__(self, depth: int = 0) -> None:
-        self.names: count[int] = count(1)
-        #: Those of an enclosing query have another prefix.
-        self.prefix: str = f"{tree.LIFTED}{depth}_" if depth else tree.LIFTED
-        self.projections: list[Projection] = []
-
-    def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
-        self.projections.append(Projection(relations, self.names, self.prefix))
-        return self.projections[-1]
-
-    def lifted(self) -> list[str]:
-        return [name for projection in self.projections for name in projection.quoted()]
-
-
 class Block:
     """One SELECT block while it is written; `hidden` columns sort its rows."""
 
@@ -925,7 +920,7 @@ class Block:
         #: the grouping sets, as positions of keys; None without GROUPING SETS
         self.sets = block.grouping.sets if block.grouping else None
         self.expressions: tuple[Typed, ...] = (*relational.expressions_of(block), *hidden)
-        self.scope: FromProjections = FromProjections(query_compiler.depth)
+        self.scope: tree.FromProjections = tree.FromProjections(query_compiler.depth)
         self.aliases: tuple[str, ...] = aliases_of(block.source)
         self.source: str = (
             "" if block.source is None else query_compiler.source_of(block.source, self.scope)

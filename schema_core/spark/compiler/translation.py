@@ -309,6 +309,7 @@ class Bounds:
                 return self.over(source).of(items[place].expression, depth)
             case (
                 relational.Named(input=below)
+                | relational.Snapshot(input=below)
                 | relational.Sort(input=below)
                 | relational.Sample(input=below)
             ):

@@ -680,6 +680,23 @@ class Projection:
         )
 
 
+class FromProjections:
+    """The projections of one FROM clause."""
+
+    def __init__(self, depth: int = 0) -> None:
+        self.names: count[int] = count(1)
+        #: Those of an enclosing query have another prefix.
+        self.prefix: str = f"{LIFTED}{depth}_" if depth else LIFTED
+        self.projections: list[Projection] = []
+
+    def projection(self, relations: frozenset[str | None] | None = None) -> Projection:
+        self.projections.append(Projection(relations, self.names, self.prefix))
+        return self.projections[-1]
+
+    def lifted(self) -> list[str]:
+        return [name for projection in self.projections for name in projection.quoted()]
+
+
 @dataclass(slots=True)
 class Lifting:
     """What may be lifted from the expressions of a clause, and where to.

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from schema_core import types
 from schema_core.errors import SchemaError
+from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.expression import interval
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
 from schema_core.sql.syntax import Interval

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from schema_core import types
+from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Match, Relation, is_aggregate
 from schema_core.spark.compiler import tree
-from schema_core.spark.compiler.expression import interval, sort_key
+from schema_core.spark.compiler.expression import sort_key
 from schema_core.spark.compiler.functions.datetimes import clock_millis
 from schema_core.spark.compiler.translation import require_orderable
 from schema_core.spark.compiler.tree import quote, to_sql

@@ -18,7 +18,8 @@ from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands, walk
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
-from schema_core.query.relation import columns_of, expressions_of, rows_of
+from schema_core.query.relation import columns_of, conjuncts, expressions_of, rows_of
+from schema_core.query.temporal_joins import find_versions, is_lookup, snapshot_of
 from schema_core.schema.columns import PhysicalColumn
 from schema_core.spark.compiler.translation import is_fine
 from schema_core.sql.syntax import JoinKind
@@ -98,19 +99,6 @@ _FAMILIES: dict[type[DataType], str] = {
 
 #: Calls in one predicate: translating more is not worth it.
 MAX_CALLS = 64
-
-
-def conjuncts(condition: Typed | None) -> list[Typed]:
-    """Return the operands of nested ANDs, or the condition itself."""
-    found: list[Typed] = []
-    rest = [] if condition is None else [condition]
-    while rest:
-        one = rest.pop()
-        if isinstance(one, FunctionCall) and one.function.name == "AND":
-            rest += reversed(one.arguments)
-        else:
-            found.append(one)
-    return found
 
 
 def is_pushable(predicate: Typed) -> bool:
@@ -234,6 +222,8 @@ class _DemandAnalysis:
                 self.require_all_columns(relation)
             case relational.Values(rows=rows):
                 self.expressions(value for row in rows for value in row)
+            case relational.Snapshot():
+                self.snapshot(relation, demand)
             case relational.Unnest(collection=collection):
                 self.expressions([collection])
             case relational.FunctionTable(call=call):
@@ -265,6 +255,17 @@ class _DemandAnalysis:
         needed = ScanDemand(names, tuple(filters), limit)
         known = self.found.get(id(scan))
         self.found[id(scan)] = needed if known is None else known.merge_demands(needed)
+
+    def snapshot(self, snapshot: relational.Snapshot, demand: Demand) -> None:
+        """Visit a source as of a time: a filter of versions would show older ones."""
+        if is_lookup(snapshot):
+            self.relation(snapshot.input, demand)
+            return
+        time = find_versions(snapshot.input).time
+        positions = demand.positions
+        if positions is not None and time is not None:
+            positions = positions | {time}
+        self.relation(snapshot.input, Demand(positions))
 
     # --- expressions ---------------------------------------------------------------------------
 
@@ -325,6 +326,8 @@ class _DemandAnalysis:
             if isinstance(one, relational.Join):
                 if one.condition is not None:
                     self.expressions([one.condition])
+                if (snapshot := snapshot_of(one)) is not None:
+                    self.expressions([snapshot.period])
                 limit = None
                 on = [part for part in conjuncts(one.condition) if is_pushable(part)]
                 left = [*(above if one.kind in _KEEPS_LEFT else ()),

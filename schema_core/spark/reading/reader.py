@@ -14,7 +14,9 @@ from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import UnsupportedError
 from schema_core.query.relation import Columns, Relation, Scan
+from schema_core.query.temporal_joins import scans_of_versions, with_versions_in_place
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.changelog import has_changes
 from schema_core.spark.compiler.query import query_text
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import (
@@ -176,6 +178,8 @@ class Reader:
                 raise UnsupportedError(
                     f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
+        query = with_versions_in_place(query)
+        versions = set(map(id, scans_of_versions(query)))
         demands = scan_demands(query)
         zone = self.zone
         user = UserCalls(names, zone, self._context.options)
@@ -190,6 +194,8 @@ class Reader:
             if (earlier := inputs.get(id(scan))) is not None:
                 return earlier
             demand = demands.get(id(scan))
+            if id(scan) in versions:
+                self._require_insertions(scan)
             text = self._input(names, scan, demand, reads, recorder, clock=clock)
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = text
@@ -261,6 +267,19 @@ class Reader:
             require_bounded(bound)
         reads.append((connector, context))
         return source.frame.drop(*map(raw_column, source.raw))
+
+    def _require_insertions(self, scan: Scan) -> None:
+        """Refuse a table of changes as a versioned table: it is read as its current rows."""
+        bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return
+        connector = open_spark_connector(bound, "read", self._context.options)
+        if has_changes(connector, bound.table.options):
+            raise UnsupportedError(
+                "FOR SYSTEM_TIME AS OF a rowtime over a table of changes is not supported on Spark",
+                code="not-executable",
+                hint="join a table whose rows are only inserted",
+            )
 
     def _input(
         self,

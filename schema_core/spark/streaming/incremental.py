@@ -16,12 +16,20 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import format_path
 from schema_core.environment.options import STATE_RETENTION
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed
+from schema_core.expressions.typed import Constant, FunctionCall, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.from_clause import STATE_TTL
+from schema_core.query.rankings import (
+    FIRST_NUMBER,
+    Ranking,
+    first_rows,
+    items_by_reference,
+    reference,
+)
 from schema_core.query.relation import (
     adds_elements,
+    conjuncts,
     expressions_of,
     is_aggregate,
     outer_columns,
@@ -32,8 +40,8 @@ from schema_core.query.relation import (
     substitute_parts,
     without_common_tables,
 )
+from schema_core.query.temporal_joins import is_lookup, snapshot_of
 from schema_core.spark.compiler.query import GROUP_WINDOWS
-from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.spark.streaming.interval_joins import (
     INNER,
     TimeBounds,
@@ -43,7 +51,7 @@ from schema_core.spark.streaming.interval_joins import (
     timed_join,
 )
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
-from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
+from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind
 
 #: Kind of a join -> which sides, left and right, may be unbounded. The other side is complete when
@@ -109,29 +117,11 @@ PERMANENT: Final = frozenset(
     {OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED}
 )
 
-#: The number of the first row.
-FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
-
 #: The bounds that identify a window.
 START, END = "start", "end"
 BOUNDS: Final = frozenset({START, END})
 #: Time bounds by the columns' aliases and names in a source, or positions in a query.
 Bounds: TypeAlias = "Mapping[object, str]"
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """ROW_NUMBER of which a query keeps the first row, in a block without other OVER functions.
-
-    `rank`, `key` (PARTITION BY) and `time` (ORDER BY) are positions in the block's result. If
-    `descending`, the last time is first.
-    """
-
-    block: relational.Select
-    rank: int
-    key: tuple[int, ...]
-    time: int
-    descending: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,6 +353,10 @@ class _StreamAnalysis:
                 stream = _Stream(path) if self._is_unbounded(relation) else None
             case relational.CommonScan(name=name):
                 stream = next((table for own, table in reversed(self._common) if own == name), None)
+            case relational.Snapshot(input=below):
+                stream = self.table(below)
+                name = "the processing time" if is_lookup(relation) else "a rowtime"
+                _refuse(f"FOR SYSTEM_TIME AS OF {name}", stream)
             case relational.Named(input=below):
                 stream = self.table(below)
                 stream = (
@@ -429,6 +423,8 @@ class _StreamAnalysis:
         self, join: relational.Join, left: _Stream | None, right: _Stream | None
     ) -> _Stream | None:
         stream = left or right
+        if (snapshot := snapshot_of(join)) is not None and not is_lookup(snapshot):
+            _refuse("a join FOR SYSTEM_TIME AS OF a rowtime", stream)
         if _is_lateral_query(join.right):
             _refuse("LATERAL of a query", stream)
         if _has_condition_on_elements(join):
@@ -479,7 +475,7 @@ class _StreamAnalysis:
     # --- blocks --------------------------------------------------------------------------------
 
     def _block(self, block: relational.Select) -> _Stream | None:
-        ranking = _first_rows(block)
+        ranking = first_rows(block)
         outer, self._where = self._where, () if ranking else conjuncts(block.where)
         if ranking is None:
             stream = self.table(block.source)
@@ -503,7 +499,7 @@ class _StreamAnalysis:
             ):
                 _refuse("OVER", stream)
             stream = _buffer_windows(stream)
-        stream = stream.rename_columns(_items(block))
+        stream = stream.rename_columns(items_by_reference(block))
         if not block.distinct:
             return stream
         if BOUNDS <= set(stream.bounds.values()) and stream.windows:
@@ -536,7 +532,7 @@ class _StreamAnalysis:
             _refuse("HAVING of groups that are updated", stream)
         if block.distinct or _needs_rows(parts):
             _refuse(f"{operation} with DISTINCT or a function of the user", stream)
-        names = frozenset(_reference(key) for key in keys)
+        names = frozenset(reference(key) for key in keys)
         return replace(
             stream,
             state=OperatorState.GROUPS,
@@ -563,7 +559,7 @@ class _StreamAnalysis:
         stream = _Stream(stream.table, (), {}, state, ranking.block, False, key, len(key), ranking)
         return stream.rename_columns(
             _names_of_source(cast("relational.Named", source))
-        )  # that of `_first_rows`
+        )  # that of `first_rows`
 
     def _with(self, query: relational.With) -> _Stream | None:
         depth = len(self._common)
@@ -588,11 +584,6 @@ class _StreamAnalysis:
 # --- windows --------------------------------------------------------------------------------------
 
 
-def _reference(expression: Typed) -> object:
-    """Return a column's alias and name, other expressions as they are."""
-    return (expression.relation, expression.name) if isinstance(expression, Ref) else expression
-
-
 def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...]]:
     """Return the alias and name of each column of a source."""
     below, names = source.input, [(source.alias, column.name) for column in source.columns]
@@ -602,65 +593,9 @@ def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...
     return {place: (name,) for place, name in enumerate(names)}
 
 
-def _first_rows(block: relational.Select) -> Ranking | None:
-    """Return the ranking whose first row the WHERE of a block keeps, if any."""
-    source = block.source
-    if not isinstance(source, relational.Named) or not isinstance(source.input, relational.Select):
-        return None
-    inner = source.input
-    ranks = [
-        place
-        for place, item in enumerate(inner.items)
-        if any(map(is_windowed, subexpressions(item.expression)))
-    ]
-    if len(ranks) != 1 or inner.grouping or inner.distinct or inner.qualify:
-        return None
-    number = Ref(source.columns[ranks[0]].name, source.columns[ranks[0]].type, source.alias)
-    if not any(_is_first(conjunct, number) for conjunct in conjuncts(block.where)):
-        return None
-    return _ranking(inner, ranks[0])
-
-
-def _is_first(condition: Typed, number: Ref) -> bool:
-    match condition:
-        case FunctionCall(function=function, arguments=(Ref() as column, Constant() as value)):
-            is_number = _reference(column) == _reference(number)
-            bound = (function.name, getattr(value.literal, "text", None))
-            return is_number and bound in {("=", "1"), ("<=", "1"), ("<", "2")}
-        case _:
-            return False
-
-
-def _ranking(block: relational.Select, rank: int) -> Ranking | None:
-    """Return the ranking of a block's item; None if a key is not a column of the block."""
-    call = block.items[rank].expression
-    if not isinstance(call, FunctionCall) or call.function.name != "ROW_NUMBER":
-        return None
-    places = _items(block)
-    over = call.over
-    if over is None or len(over.order_by) != 1:
-        return None
-    (order,) = over.order_by
-    keys = [places.get(_reference(key)) for key in over.partition_by]
-    time = places.get(_reference(order.value))
-    if time is None or not keys or None in keys:
-        return None
-    key = tuple(key[0] for key in keys if key is not None)
-    return Ranking(block, rank, key, time[0], order.descending)
-
-
-def _items(block: relational.Select) -> dict[object, tuple[int, ...]]:
-    """Return where a block returns each expression; columns by their names."""
-    stream: dict[object, tuple[int, ...]] = {}
-    for place, item in enumerate(block.items):
-        name = _reference(item.expression)
-        stream[name] = (*stream.get(name, ()), place)
-    return stream
-
-
 def _names_window(stream: _Stream, expressions: Iterable[Typed]) -> bool:
     """Return whether columns among expressions identify a row's window."""
-    parts = {stream.bounds.get(_reference(expression)) for expression in expressions}
+    parts = {stream.bounds.get(reference(expression)) for expression in expressions}
     return parts >= BOUNDS
 
 

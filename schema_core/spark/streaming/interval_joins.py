@@ -15,14 +15,13 @@ from typing import Final, NamedTuple
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.functions import BUILT_IN, declare
+from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
 from schema_core.query import relation as relational
-from schema_core.query.relation import substitute_parts
+from schema_core.query.relation import conjuncts, substitute_parts
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.expression import interval
 from schema_core.spark.compiler.query import aliases_of
 from schema_core.spark.compiler.translation import PREFIX
-from schema_core.spark.reading.pushdown import conjuncts
 from schema_core.sql.syntax import Interval, JoinKind
 from schema_core.types import (
     BooleanType,

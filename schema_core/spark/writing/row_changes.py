@@ -19,7 +19,7 @@ from schema_core.environment.connector import (
 from schema_core.environment.planner import RowChange, RowChangeKind
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational
-from schema_core.query.relation import Column
+from schema_core.query.relation import Column, conjuncts
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import (
     Read,
@@ -38,7 +38,7 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.reading.pushdown import conjuncts, is_pushable, scan_demands
+from schema_core.spark.reading.pushdown import is_pushable, scan_demands
 from schema_core.spark.writing.sinks import Sink
 from schema_core.types import BooleanType
 

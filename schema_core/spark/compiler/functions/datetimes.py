@@ -38,17 +38,6 @@ from schema_core.types import DataType
 #: Milliseconds of a day.
 DAY = 86_400_000
 
-#: Unit -> its milliseconds, or its months.
-MILLIS = {
-    "MILLISECOND": 1,
-    "SECOND": 1000,
-    "MINUTE": 60_000,
-    "HOUR": 3_600_000,
-    "DAY": DAY,
-    "WEEK": 7 * DAY,
-}
-MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-
 
 # --- counts ------------------------------------------------------------------------------------
 

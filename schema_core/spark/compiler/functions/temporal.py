@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from schema_core import types
 from schema_core.base.lazy import regex
+from schema_core.expressions import intervals
 from schema_core.expressions.typed import FunctionCall
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import datetimes, numeric_patterns
@@ -31,7 +32,7 @@ from schema_core.spark.compiler.udfs import java_dates
 from schema_core.types import DataType
 
 #: Units of FLOOR and CEIL -> their months.
-MONTHS = {**datetimes.MONTHS, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
+MONTHS = {**intervals.MONTHS, "DECADE": 120, "CENTURY": 1200, "MILLENNIUM": 12000}
 
 #: Unit -> the field of a date `d`.
 DATE_FIELDS: dict[str, str] = {
@@ -155,12 +156,12 @@ def timestamp_add(called: TranslatedCall) -> Node:
     """TIMESTAMPADD(unit, number, datetime)."""
     unit, number, type_ = _unit_argument(called), called[1], called.type
     node = datetimes.convert(called[2], called.types[2], type_, called.zone)
-    if unit in datetimes.MONTHS:
-        count = inline("CAST({n} * {size} AS INT)", n=number, size=datetimes.MONTHS[unit])
+    if unit in intervals.MONTHS:
+        count = inline("CAST({n} * {size} AS INT)", n=number, size=intervals.MONTHS[unit])
         return add_interval(node, type_, count, types.YearMonthIntervalType())
-    if unit not in datetimes.MILLIS:
+    if unit not in intervals.MILLIS:
         raise nodes.unsupported_error(f"TIMESTAMPADD of {unit} is not supported on Spark")
-    count = nodes.operator("*", number, nodes.Literal(str(datetimes.MILLIS[unit]), "L"))
+    count = nodes.operator("*", number, nodes.Literal(str(intervals.MILLIS[unit]), "L"))
     return add_interval(node, type_, count, types.DayTimeIntervalType())
 
 
@@ -173,12 +174,12 @@ def timestamp_diff(called: TranslatedCall) -> Node:
             "Flink does not compare TIMESTAMP_LTZ with another datetime", hint="cast one of them"
         )
     clocks = [datetimes.clock(node, type_, "UTC") for node, type_ in pairs]
-    if unit in datetimes.MONTHS:
+    if unit in intervals.MONTHS:
         count = months_between(clocks[1], clocks[0])
-        return inline("CAST({n} DIV {size} AS INT)", n=count, size=datetimes.MONTHS[unit])
+        return inline("CAST({n} DIV {size} AS INT)", n=count, size=intervals.MONTHS[unit])
     gap = nodes.operator("-", datetimes.millis(clocks[1]), datetimes.millis(clocks[0]))
     if unit in ("MINUTE", "HOUR", "DAY"):
-        return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=datetimes.MILLIS[unit])
+        return inline("CAST({gap} DIV {size} AS INT)", gap=gap, size=intervals.MILLIS[unit])
     seconds = called.cast(inline("{gap} DIV 1000", gap=gap))  # which wraps
     if unit == "WEEK":
         return inline("CAST({n} DIV 604800 AS INT)", n=seconds)
@@ -530,8 +531,8 @@ def _integral(name: str, called: TranslatedCall) -> Node:
 
 def floor_to_unit(unit: str, node: Node, type_: DataType, *, up: bool) -> Node:
     """Round a datetime without a zone down (or up) to the start of a unit."""
-    if unit in datetimes.MILLIS and unit != "WEEK" and not isinstance(type_, types.DateType):
-        return _stepped_time(datetimes.MILLIS[unit], node, type_, up=up)
+    if unit in intervals.MILLIS and unit != "WEEK" and not isinstance(type_, types.DateType):
+        return _stepped_time(intervals.MILLIS[unit], node, type_, up=up)
 
     def body(day: Node) -> Node:
         return nodes.let(_reread(day), lambda shown: _stepped_day(unit, type_, day, shown, up=up))

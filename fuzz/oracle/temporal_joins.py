@@ -1,0 +1,205 @@
+"""Records what Flink returns for joins FOR SYSTEM_TIME AS OF a rowtime or the processing time.
+
+    python -m fuzz.oracle.temporal_joins [--oracle .oracle]
+
+The queries are those of tests/cases/temporal_joins.cases, over the tables below. The recording is
+tests/cases/temporal_joins.jsonl: a line for each query with the rows, or the error. All rows are
+within the watermark, so their order does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fuzz.oracle.streams import ASK, recorded
+from tests.support import CASES, cases
+
+RECORDING = CASES / "temporal_joins.jsonl"
+
+_WATERMARK = "WATERMARK FOR rt AS rt - INTERVAL '1' HOUR"
+_VERSIONS = f"k STRING NOT NULL, a INT, w STRING, rt TIMESTAMP(3), {_WATERMARK}"
+_FACTS = f"k STRING, a INT, w STRING, rt TIMESTAMP(3), {_WATERMARK}"
+_DIMENSION = "k STRING, a INT, w STRING"
+_ROWS = "x,5,x5\nx,6,x6\ny,8,y8\n,9,nul\nz,,znull\n"
+
+#: Name -> the columns, and lines of csv.
+TABLES: dict[str, tuple[str, str]] = {
+    "o": (
+        f"id INT, k STRING, a INT, rt TIMESTAMP(3), pt AS PROCTIME(), {_WATERMARK}",
+        """\
+1,x,5,2024-01-01 00:00:10
+2,x,6,2024-01-01 00:00:20
+3,x,7,2024-01-01 00:00:15
+4,y,8,2024-01-01 00:00:05
+5,,9,2024-01-01 00:00:30
+6,y,1,2024-01-01 00:00:40
+7,z,2,2024-01-01 00:00:40
+8,x,3,2024-01-01 00:00:40.500
+9,x,3,2024-01-01 00:00:09.999
+10,x,1,2024-01-01 00:00:40.500
+11,,1,2024-01-01 00:00:40.500
+""",
+    ),
+    "v": (
+        f"{_VERSIONS}, PRIMARY KEY (k) NOT ENFORCED",
+        """\
+x,5,x10,2024-01-01 00:00:10
+x,6,x20,2024-01-01 00:00:20
+x,7,x20b,2024-01-01 00:00:20
+y,8,y10,2024-01-01 00:00:10
+x,1,x40,2024-01-01 00:00:40
+x,1,x17,2024-01-01 00:00:17
+q,1,q1,2024-01-01 00:00:01
+""",
+    ),
+    "v2": (
+        (
+            f"k STRING NOT NULL, a INT NOT NULL, w STRING, rt TIMESTAMP(3), {_WATERMARK},"
+            " PRIMARY KEY (k, a) NOT ENFORCED"
+        ),
+        """\
+x,5,x5,2024-01-01 00:00:10
+x,6,x6,2024-01-01 00:00:10
+x,6,x6b,2024-01-01 00:00:20
+""",
+    ),
+    "big": (
+        f"a BIGINT NOT NULL, w STRING, rt TIMESTAMP(3), {_WATERMARK}, PRIMARY KEY (a) NOT ENFORCED",
+        "5,x10,2024-01-01 00:00:10\n1,n,2024-01-01 00:00:11\n",
+    ),
+    "padded": (
+        (
+            f"k CHAR(2) NOT NULL, w STRING, rt TIMESTAMP(3), {_WATERMARK},"
+            " PRIMARY KEY (k) NOT ENFORCED"
+        ),
+        "x,x10,2024-01-01 00:00:10\ny,n,2024-01-01 00:00:11\n",
+    ),
+    "no_rows": (f"{_VERSIONS}, PRIMARY KEY (k) NOT ENFORCED", ""),
+    "timeless": (
+        f"{_VERSIONS}, PRIMARY KEY (k) NOT ENFORCED",
+        "x,1,w,\nx,2,w,2024-01-01 00:00:11\n",
+    ),
+    "facts": (
+        _FACTS,
+        """\
+x,1,w,2024-01-01 00:00:01
+,1,nul,2024-01-01 00:00:01
+x,,w2,2024-01-01 00:00:12
+x,3,w3,2024-01-01 00:00:09
+x,3,w4,2024-01-01 00:00:12
+y,3,w4,2024-01-01 00:00:12
+y,4,w5,2024-01-01 00:00:02
+""",
+    ),
+    "keyed": (
+        "k STRING NOT NULL, w STRING, rt TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED",
+        "x,w,2024-01-01 00:00:01\n",
+    ),
+    "instants": (
+        (
+            "k STRING, e BIGINT, rt AS TO_TIMESTAMP_LTZ(e, 3),"
+            " WATERMARK FOR rt AS rt - INTERVAL '1' HOUR"
+        ),
+        "x,1704067211000\n",
+    ),
+    "rates": (
+        (
+            "k STRING NOT NULL, a INT, e BIGINT, rt AS TO_TIMESTAMP_LTZ(e, 3),"
+            " WATERMARK FOR rt AS rt - INTERVAL '1' HOUR, PRIMARY KEY (k) NOT ENFORCED"
+        ),
+        "x,1,1704067211000\nx,2,1704067210000\nx,3,1704067211001\n",
+    ),
+}
+#: Tables that Flink looks up by key.
+LOOKUPS: dict[str, tuple[str, str]] = {
+    "d": (_DIMENSION, _ROWS),
+    "dp": (
+        "k STRING NOT NULL, a INT, w STRING, PRIMARY KEY (k) NOT ENFORCED",
+        _ROWS.replace(",9,nul\n", ""),
+    ),
+    "computed": (f"{_DIMENSION}, u AS UPPER(w)", _ROWS),
+}
+_NUMBERED = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt DESC) AS rn FROM"
+VIEWS = {
+    "last_rows": f"SELECT k, a, w, rt FROM ({_NUMBERED} facts) WHERE rn = 1",
+    "numbered": f"SELECT * FROM ({_NUMBERED} facts) WHERE rn < 2",
+    "first_row": "SELECT k, a, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt)"
+    " AS rn FROM facts) WHERE rn = 1",
+    "filtered_facts": f"SELECT k, a, w, rt FROM ({_NUMBERED} facts WHERE a > 1) WHERE rn = 1",
+    "qualified": "SELECT k, w, rt FROM facts"
+    " QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt DESC) = 1",
+    "by_two": "SELECT a, k AS kk, UPPER(w) AS w, rt FROM (SELECT *, ROW_NUMBER() OVER"
+    " (PARTITION BY k, a ORDER BY rt DESC) AS rn FROM facts) WHERE rn <= 1",
+    "over_last_rows": "SELECT last_rows.k, last_rows.w, last_rows.rt FROM last_rows",
+    "computed_versions": "SELECT k, UPPER(w) AS w, rt, a + 1 AS a FROM v",
+    "either": "SELECT k, a, w, rt FROM v UNION ALL SELECT k, a, w, rt FROM v2",
+    "without_key": f"SELECT UPPER(k) AS k, w, rt FROM ({_NUMBERED} facts) WHERE rn = 1",
+    "without_time": f"SELECT k, w FROM ({_NUMBERED} facts) WHERE rn = 1",
+    "two_rows": f"SELECT k, w, rt FROM ({_NUMBERED} facts) WHERE rn <= 2",
+    "filtered": "SELECT k, w, rt FROM v WHERE a > 5",
+    "computed_key": "SELECT UPPER(k) AS k, w, rt FROM v",
+    "grouped": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM facts GROUP BY k",
+    "by_number": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY a"
+    " DESC) AS rn FROM facts) WHERE rn = 1",
+}
+
+
+def setup(folder: Path, lookup: str = "filesystem") -> list[str]:
+    """Return the statements that create the tables, with rows in a folder, and the views.
+
+    `lookup` is the connector of `LOOKUPS`.
+    """
+    statements = []
+    for name, (columns, rows) in {**TABLES, **LOOKUPS}.items():
+        (folder / name).mkdir(exist_ok=True)
+        path = folder / name / "rows"
+        path.write_text(rows, encoding="utf-8")
+        options = "'connector' = 'filesystem', 'format' = 'csv', 'csv.null-literal' = ''"
+        if name in LOOKUPS and lookup != "filesystem":
+            options = f"'connector' = '{lookup}'"
+        place = path if "filesystem" not in options else path.parent
+        statements.append(f"CREATE TABLE {name} ({columns}) WITH ({options}, 'path' = '{place}')")
+    return [*statements, *(f"CREATE VIEW `{name}` AS {query}" for name, query in VIEWS.items())]
+
+
+def asked(queries: Sequence[str], oracle: str) -> Iterable[dict[str, Any]]:
+    """Return what Flink's streaming mode returns for each query."""
+    with tempfile.TemporaryDirectory() as folder:
+        created = setup(Path(folder), "oracle-lookup")
+        questions = [{"mode": "streaming", "setup": created, "sql": sql} for sql in queries]
+        result = subprocess.run(
+            ["sh", str(ASK), oracle, "Streams"],
+            input="".join(json.dumps(question) + "\n" for question in questions),
+            capture_output=True,
+            encoding="utf-8",
+            check=True,
+        ).stdout
+    return [recorded(json.loads(line)) for line in result.split("\n") if line.strip()]
+
+
+def main() -> None:
+    """Ask Flink twice: an answer that differs depends on the machine, not on the rows."""
+    parser = argparse.ArgumentParser(description="Record what Flink returns for temporal joins.")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
+    options = parser.parse_args()
+    queries = [sql for sql, _ in cases("temporal_joins")]
+    first, second = (asked(queries, options.oracle) for _ in range(2))
+    answers = list(zip(queries, first, second, strict=True))
+    different = [sql for sql, answer, again in answers if answer.get("rows") != again.get("rows")]
+    if different:
+        sys.exit("Flink returns other rows when asked again:\n" + "\n".join(different))
+    with RECORDING.open("w", encoding="utf-8") as lines:
+        for sql, answer, _ in answers:
+            lines.write(json.dumps({"sql": sql, **answer}, ensure_ascii=False) + "\n")
+    print(f"{len(queries)} queries were asked")
+
+
+if __name__ == "__main__":
+    main()

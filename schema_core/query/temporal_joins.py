@@ -1,0 +1,473 @@
+"""Joins ``FOR SYSTEM_TIME AS OF``: what a versioned table is, and what such a join compares.
+
+A row of the left side joins the version of the right side that was valid at its rowtime: the one
+with the greatest rowtime that is not later, of the rows with the same key. Rows with a primary key
+and a watermark are versions, and so are the rows that a query deduplicates by ROW_NUMBER over a
+rowtime. The rules are those of Flink's planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple, cast
+
+from schema_core.base.text import Span
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed, walk
+from schema_core.query import relation as relational
+from schema_core.query.rankings import FIRST_NUMBER, Ranking, first_rows
+from schema_core.query.relation import (
+    Join,
+    Named,
+    Relation,
+    Select,
+    Snapshot,
+    conjuncts,
+    subexpressions,
+    subqueries_in,
+)
+from schema_core.sql.syntax import JoinKind
+from schema_core.types import LocalZonedTimestampType, TimestampType
+from schema_core.types.temporal import TimestampKind
+
+#: The functions whose operands are the keys of a join.
+_EQUATIONS = frozenset({"=", "IS NOT DISTINCT FROM"})
+#: How a query is written whose rows are versions.
+_DEDUPLICATE = "deduplicate by ROW_NUMBER() OVER (PARTITION BY the key ORDER BY the rowtime DESC)"
+#: The kinds of joins as of a rowtime.
+_KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT})
+#: The kinds of joins as of the processing time, of which WHERE has the condition of some.
+_LOOKUP_KINDS = _KINDS | {JoinKind.COMMA, JoinKind.CROSS}
+
+
+class Retained(Enum):
+    """Which rows of a versioned table are versions, in the order of arrival."""
+
+    ALL = "all rows"
+    #: those whose rowtime is not before that of an earlier one of the same key
+    LAST = "rows that are the last of their key when they arrive"
+    #: the one with the least rowtime of each key
+    FIRST = "the first row of each key"
+
+
+class Versions(NamedTuple):
+    """The rows of a relation that are versions, with the positions of their key and rowtime.
+
+    `rows` has the columns of the relation, and its `retained` rows are the versions. `key` is None
+    without a primary key, `time` without a rowtime.
+    """
+
+    rows: Relation
+    key: tuple[int, ...] | None
+    time: int | None
+    retained: Retained = Retained.ALL
+    is_filtered: bool = False
+
+
+class TemporalJoin(NamedTuple):
+    """A join as of a rowtime.
+
+    `keys` are pairs of expressions over the left and right side that are equal, NULL with NULL;
+    `conditions` select versions after one was found. `time` is the left side's rowtime, and
+    `rowtime` the position of the right side's.
+    """
+
+    keys: tuple[tuple[Typed, Typed], ...]
+    conditions: tuple[Typed, ...]
+    time: Ref
+    rowtime: int
+    key: tuple[int, ...]
+    versions: Named
+    retained: Retained
+
+
+def snapshot_of(join: Join) -> Snapshot | None:
+    """Return the right side of a join if it is read as of a time."""
+    right = join.right
+    if isinstance(right, Named) and isinstance(right.input, Snapshot):
+        return right.input
+    return None
+
+
+def is_lookup(snapshot: Snapshot) -> bool:
+    """Return whether a source is read as of the processing time."""
+    return _kind(snapshot.period) is TimestampKind.PROCTIME
+
+
+def _require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) -> None:
+    if join.kind not in kinds:
+        name = "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
+        raise invalid_join(
+            f"{name} does not accept FOR SYSTEM_TIME AS OF",
+            "write JOIN or LEFT JOIN, with the keys in ON",
+            snapshot,
+        )
+
+
+def at_processing_time(join: Join) -> Join:
+    """Return a join whose right side is read as of the processing time as one of current rows.
+
+    Raises:
+        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
+    """
+    snapshot = snapshot_of(join)
+    if snapshot is None or not is_lookup(snapshot):
+        return join
+    _require_kind(join, snapshot, _LOOKUP_KINDS)
+    right = cast("Named", join.right)
+    if join.kind in _KINDS and not any(_is_key(part, right) for part in conjuncts(join.condition)):
+        raise invalid_join(
+            "a join FOR SYSTEM_TIME AS OF the processing time requires an equation of a column of "
+            f"{right.alias!r}",
+            "compare a column of the table in ON, with a column of the other side or a constant",
+            snapshot,
+        )
+    return replace(join, right=replace(right, input=snapshot.input))
+
+
+def _is_key(condition: Typed, right: Named) -> bool:
+    """Return whether a condition equates a column of a source with a value of another."""
+    if not isinstance(condition, FunctionCall) or condition.function.name not in _EQUATIONS:
+        return False
+    for column, other in (condition.arguments, condition.arguments[::-1]):
+        reads = {ref.relation for ref in walk(other) if isinstance(ref, Ref)}
+        if isinstance(column, Ref) and column.relation == right.alias and right.alias not in reads:
+            return True
+    return False
+
+
+def temporal_join(join: Join) -> TemporalJoin | None:
+    """Return a join as of a rowtime; None for another join.
+
+    Raises:
+        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
+        UnsupportedError: `not-executable` for versions of a query that is not understood.
+    """
+    snapshot = snapshot_of(join)
+    if snapshot is None or is_lookup(snapshot):
+        return None
+    right = cast("Named", join.right)
+    _require_kind(join, snapshot, _KINDS)
+    time = _left_time(join, snapshot)
+    keys, conditions = _split_condition(join)
+    if not keys:
+        raise invalid_join(
+            "a join FOR SYSTEM_TIME AS OF requires an equation of both sides' columns",
+            "join by the primary key of the versioned table",
+            snapshot,
+        )
+    if any(subqueries_in(part) for part in conditions):
+        raise invalid_join(
+            "the condition of a join FOR SYSTEM_TIME AS OF has a subquery",
+            "write the subquery into WHERE",
+            snapshot,
+        )
+    versions = find_versions(snapshot.input)
+    key, rowtime = _require_versions(versions, right, keys, snapshot)
+    _require_same_type(time, snapshot, rowtime)
+    return TemporalJoin(
+        keys,
+        conditions,
+        time,
+        rowtime,
+        key,
+        replace(right, input=versions.rows),
+        versions.retained,
+    )
+
+
+def invalid_join(problem: str, hint: str, snapshot: Snapshot) -> SchemaError:
+    """Return the error for a join as of a time that Flink does not plan."""
+    span = getattr(snapshot.period, "span", None)
+    return SchemaError(
+        problem,
+        code="invalid-temporal-join",
+        hint=hint,
+        span=span if isinstance(span, Span) else None,
+    )
+
+
+def _left_time(join: Join, snapshot: Snapshot) -> Ref:
+    time = snapshot.period
+    if isinstance(time, Ref) and (time.relation, time.name) in _rowtimes(join.left):
+        return time
+    raise invalid_join(
+        "FOR SYSTEM_TIME AS OF requires a time attribute of the left side of the join",
+        "use the column of its watermark, or a column that is computed by PROCTIME()",
+        snapshot,
+    )
+
+
+def _split_condition(join: Join) -> tuple[tuple[tuple[Typed, Typed], ...], tuple[Typed, ...]]:
+    """Return the equated expressions of the left and right side, and the other conditions."""
+    left = {alias for alias, _ in relational.columns_of(join.left)}
+    right = {alias for alias, _ in relational.columns_of(join.right)}
+    keys: list[tuple[Typed, Typed]] = []
+    conditions: list[Typed] = []
+    for part in conjuncts(join.condition):
+        if isinstance(part, FunctionCall) and part.function.name in _EQUATIONS:
+            first, second = part.arguments
+            sides = [{ref.relation for ref in walk(operand) if isinstance(ref, Ref)}
+                     for operand in part.arguments]  # fmt: skip
+            if all(sides) and not subqueries_in(part):
+                if sides[0] <= left and sides[1] <= right:
+                    keys.append((first, second))
+                    continue
+                if sides[1] <= left and sides[0] <= right:
+                    keys.append((second, first))
+                    continue
+        conditions.append(part)
+    return tuple(keys), tuple(conditions)
+
+
+def _require_versions(
+    versions: Versions, right: Named, keys: tuple[tuple[Typed, Typed], ...], snapshot: Snapshot
+) -> tuple[tuple[int, ...], int]:
+    """Return the positions of the primary key, which the join compares, and of the rowtime."""
+    name = right.alias
+    if versions.key is None:
+        raise invalid_join(
+            f"the versioned table {name!r} has no primary key",
+            f"declare PRIMARY KEY (...) NOT ENFORCED, or {_DEDUPLICATE}",
+            snapshot,
+        )
+    if versions.time is None:
+        raise invalid_join(
+            f"the versioned table {name!r} has no rowtime",
+            "declare a WATERMARK, and select its column",
+            snapshot,
+        )
+    columns = [column.name for column in right.columns]
+    compared = {key.name for _, key in keys if isinstance(key, Ref)}
+    missing = [columns[place] for place in versions.key if columns[place] not in compared]
+    if missing:
+        raise invalid_join(
+            f"the join does not compare the primary key of {name!r}: {', '.join(missing)}",
+            "add an equation with each column of the key to ON",
+            snapshot,
+        )
+    if versions.is_filtered:
+        raise invalid_join(
+            f"the versioned table {name!r} filters versions, which would show older ones again",
+            "filter before ROW_NUMBER, or after the join",
+            snapshot,
+        )
+    return versions.key, versions.time
+
+
+def _require_same_type(time: Ref, snapshot: Snapshot, rowtime: int) -> None:
+    types = time.type, snapshot.columns[rowtime].type
+    if type(types[0]) is not type(types[1]):
+        left, right = (type_.as_summary_string() for type_ in types)
+        raise invalid_join(
+            f"the rowtimes of a join have different types: {left} and {right}",
+            "declare both watermarks on columns of one type",
+            snapshot,
+        )
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+def find_versions(relation: Relation) -> Versions:
+    """Return the versions of a relation.
+
+    Raises:
+        UnsupportedError: `not-executable` for results of GROUP BY and of other rankings, whose
+            versions Flink derives from changes.
+    """
+    match relation:
+        case relational.Scan(table=table):
+            schema = table.schema
+            names = [column.name for column in schema.columns]
+            constraint = schema.primary_key
+            key = None if constraint is None else tuple(map(names.index, constraint.columns))
+            times = _rowtime_positions(relation)
+            return Versions(relation, key, min(times, default=None))
+        case Named(input=below):
+            versions = find_versions(below)
+            return versions._replace(rows=replace(relation, input=versions.rows))
+        case Select():
+            return _versions_of_block(relation)
+        case _:
+            times = _rowtime_positions(relation)
+            return Versions(relation, None, min(times, default=None))
+
+
+def _versions_of_block(block: Select) -> Versions:
+    if (ranking := first_rows(block)) is not None:
+        return _first_of_ranking(block, ranking)
+    if block.qualify is not None and (ranked := _ranked_block(block)) is not None:
+        return find_versions(ranked)
+    parts = [part for item in block.items for part in subexpressions(item.expression)]
+    if block.grouping or block.distinct or block.qualify or any(map(is_windowed, parts)):
+        raise UnsupportedError(
+            "FOR SYSTEM_TIME AS OF over GROUP BY, DISTINCT or OVER is not supported on Spark",
+            code="not-executable",
+            hint=_DEDUPLICATE,
+        )
+    if not isinstance(block.source, Named):
+        times = _rowtime_positions(block)
+        return Versions(block, None, min(times, default=None))
+    below = find_versions(block.source)
+    places = _places(block, block.source)
+    key = below.key
+    if key is not None:
+        found = [places.get(place) for place in key]
+        key = None if None in found else tuple(place for place in found if place is not None)
+    time = None if below.time is None else places.get(below.time)
+    is_filtered = below.is_filtered or (block.where is not None and below.key is not None)
+    return Versions(replace(block, source=below.rows), key, time, below.retained, is_filtered)
+
+
+def _places(block: Select, source: Named) -> dict[int, int]:
+    """Return the positions at which a block selects the columns of its only source."""
+    names = {column.name: place for place, column in enumerate(source.columns)}
+    places: dict[int, int] = {}
+    for place, item in enumerate(block.items):
+        expression = item.expression
+        if isinstance(expression, Ref) and expression.relation == source.alias:
+            places.setdefault(names[expression.name], place)
+    return places
+
+
+def _first_of_ranking(block: Select, ranking: Ranking) -> Versions:
+    """Return the versions of rows with number 1: rows that were first when they arrived.
+
+    In the rows that are returned each has number 1, so the block selects all of them.
+    """
+    source, inner = cast("Named", block.source), ranking.block
+    if ranking.time not in _rowtime_positions(inner):
+        raise UnsupportedError(
+            "FOR SYSTEM_TIME AS OF over ROW_NUMBER by another order than that of a rowtime is not "
+            "supported on Spark",
+            code="not-executable",
+            hint="order by the rowtime only",
+        )
+    items = list(inner.items)
+    items[ranking.rank] = items[ranking.rank]._replace(expression=FIRST_NUMBER)
+    rows = replace(block, source=replace(source, input=replace(inner, items=tuple(items))))
+    places = _places(block, source)
+    found = [places.get(place) for place in ranking.key]
+    key = None if None in found else tuple(place for place in found if place is not None)
+    retained = Retained.LAST if ranking.descending else Retained.FIRST
+    is_filtered = len(conjuncts(block.where)) > 1
+    return Versions(rows, key, places.get(ranking.time), retained, is_filtered)
+
+
+def _ranked_block(block: Select) -> Select | None:
+    """Return a block with QUALIFY of one condition as one that filters a number in WHERE."""
+    match block.qualify:
+        case FunctionCall(function=function, arguments=(FunctionCall() as number, bound)) if (
+            number.over is not None and not block.grouping and not block.distinct
+        ):
+            keys = [*number.over.partition_by, *(key.value for key in number.over.order_by)]
+        case _:
+            return None
+    alias, rank = "EXPR$0", "EXPR$1"
+    items = list(block.items)
+    for key in keys:
+        if all(item.expression != key for item in items):
+            items.append(relational.Item(f"{rank}_{len(items)}", key))
+    items.append(relational.Item(rank, number))
+    inner = replace(block, items=tuple(items), qualify=None)
+    named = Named(inner, alias, inner.columns)
+    condition = FunctionCall(function, (Ref(rank, number.type, alias), bound), block.qualify.type)
+    outer = tuple(
+        relational.Item(item.name, Ref(item.name, item.expression.type, alias))
+        for item in block.items
+    )
+    return Select(outer, named, condition)
+
+
+def scans_of_versions(query: Relation) -> Iterator[relational.Scan]:
+    """Yield the scans of the tables that a query reads as of a rowtime."""
+    for snapshot in _versioned(query):
+        for part in relational.relations_in(snapshot.input):
+            if isinstance(part, relational.Scan):
+                yield part
+
+
+def with_versions_in_place(query: Relation) -> Relation:
+    """Return a query in which common tables that are read as of a rowtime are read in place."""
+    reads_common = any(
+        isinstance(part, relational.CommonScan)
+        for snapshot in _versioned(query)
+        for part in relational.relations_in(snapshot.input)
+    )
+    return relational.without_common_tables(query) if reads_common else query
+
+
+def _versioned(query: Relation) -> Iterator[Snapshot]:
+    for part in relational.relations_in(query):
+        if isinstance(part, Snapshot) and not is_lookup(part):
+            yield part
+
+
+# --- rowtimes -------------------------------------------------------------------------------------
+
+
+def _kind(typed: Typed) -> TimestampKind | None:
+    type_ = typed.type
+    return type_.kind if isinstance(type_, TimestampType | LocalZonedTimestampType) else None
+
+
+def _rowtimes(source: Relation) -> set[tuple[str, str]]:
+    """Return the aliases and names of the rowtimes of a FROM clause."""
+    return {
+        (named.alias, named.columns[place].name)
+        for named in named_sources(source)
+        for place in _rowtime_positions(named)
+    }
+
+
+def named_sources(source: Relation) -> Iterator[Named]:
+    """Yield the sources of a FROM clause with an alias, in order."""
+    rest = [source]
+    while rest:
+        match rest.pop():
+            case Join(left=left, right=right):
+                rest += [right, left]
+            case Named() as named:
+                yield named
+
+
+def _rowtime_positions(relation: Relation) -> set[int]:
+    """Return the positions of the columns that are rowtimes.
+
+    In batch mode types do not mark them: they are the columns of watermarks, selected as they are.
+    """
+    marked = {
+        place
+        for place, column in enumerate(relation.columns)
+        if getattr(column.type, "kind", None) is TimestampKind.ROWTIME
+    }
+    match relation:
+        case relational.Scan(table=table):
+            times = {spec.rowtime_attribute for spec in table.schema.watermark_specs}
+            names = enumerate(column.name for column in table.schema.columns)
+            return marked | {place for place, name in names if name in times}
+        case (
+            Named(input=below)
+            | Snapshot(input=below)
+            | relational.Sample(input=below)
+            | relational.Sort(input=below)
+            | relational.WindowTable(input=below)
+        ):
+            return marked | _rowtime_positions(below)
+        case Select(items=items, source=source) if source is not None:
+            rowtimes = _rowtimes(source)
+            grouped = relation.grouping is not None
+            return marked | {
+                place
+                for place, item in enumerate(items)
+                if isinstance(item.expression, Ref)
+                and not grouped
+                and (item.expression.relation, item.expression.name) in rowtimes
+            }
+        case relational.SetOperation(operator="UNION", all=True, left=left, right=right):
+            return marked | (_rowtime_positions(left) & _rowtime_positions(right))
+        case _:
+            return marked

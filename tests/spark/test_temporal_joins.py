@@ -1,0 +1,175 @@
+"""Joins FOR SYSTEM_TIME AS OF return the rows of Flink 2.3.0, and are refused where it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.oracle.streams import folded
+from fuzz.oracle.temporal_joins import RECORDING, setup
+from properties.answers.values import canonical
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.catalog import CatalogBaseTable, InMemoryCatalog, ObjectPath
+from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from tests.support import cases
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: A query on each line, with the rows that Flink returns in streaming mode or its error.
+RECORDED = [json.loads(line) for line in RECORDING.read_text(encoding="utf-8").splitlines()]
+KINDS = dict(cases("temporal_joins"))
+WITH_ROWS = [answer for answer in RECORDED if KINDS[answer["sql"]] == "rows"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_task(session: SparkSession) -> Iterator[None]:
+    """Few rows: one task reads them faster than several, whose number Spark would adapt."""
+    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
+    before = {key: session.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        session.conf.set(key, old)
+
+
+@pytest.fixture(scope="module")
+def environments(
+    session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, TableEnvironment]:
+    """An environment in each mode."""
+    settings = {
+        "batch": EnvironmentSettings.in_batch_mode(),
+        "streaming": EnvironmentSettings.in_streaming_mode(),
+    }
+    folder = tmp_path_factory.mktemp("as_of")
+    result = {}
+    for mode, setting in settings.items():
+        result[mode] = TableEnvironment.create(setting, spark=session)
+        result[mode].execute_sql("SET 'table.local-time-zone' = 'UTC'")
+        for statement in setup(folder):
+            result[mode].execute_sql(statement)
+    return result
+
+
+def rows(environment: TableEnvironment, sql: str) -> list[list[Any]]:
+    result = environment.execute_sql(sql)
+    types = [column.data_type for column in result.get_resolved_schema().columns]
+    with result.collect() as found:
+        return folded(
+            [
+                str(row.get_row_kind()),
+                *(canonical(item, type_) for item, type_ in zip(row, types, strict=True)),
+            ]
+            for row in found
+        )
+
+
+@pytest.mark.parametrize("answer", WITH_ROWS, ids=[answer["sql"][:110] for answer in WITH_ROWS])
+def test_rows_are_those_of_flink(
+    environments: dict[str, TableEnvironment], answer: dict[str, Any]
+) -> None:
+    assert answer["rows"] == rows(environments["batch"], answer["sql"])
+
+
+STREAMED = WITH_ROWS[::6]
+
+
+@pytest.mark.parametrize("answer", STREAMED, ids=[answer["sql"][:110] for answer in STREAMED])
+def test_rows_in_streaming_mode(
+    environments: dict[str, TableEnvironment], answer: dict[str, Any]
+) -> None:
+    assert answer["rows"] == rows(environments["streaming"], answer["sql"])
+
+
+@pytest.mark.parametrize("mode", ["batch", "streaming"])
+def test_what_flink_refuses_is_refused(
+    environments: dict[str, TableEnvironment], mode: str
+) -> None:
+    for answer in RECORDED:
+        if KINDS[answer["sql"]] == "refused":
+            assert "error" in answer, answer["sql"]
+            with pytest.raises(SchemaCoreError) as caught:
+                rows(environments[mode], answer["sql"])
+            assert caught.value.code, answer["sql"]
+
+
+def test_versions_of_changes_are_refused(environments: dict[str, TableEnvironment]) -> None:
+    for answer in RECORDED:
+        if KINDS[answer["sql"]] == "unsupported":
+            assert "rows" in answer
+            with pytest.raises(UnsupportedError) as caught:
+                environments["batch"].execute_sql(answer["sql"])
+            assert "not-executable" == caught.value.code
+
+
+def test_a_rowtime_must_not_be_null(environments: dict[str, TableEnvironment]) -> None:
+    sql = "SELECT o.id FROM o JOIN timeless FOR SYSTEM_TIME AS OF o.rt AS r ON o.k = r.k"
+    with pytest.raises(ExternalError, match="the rowtime 'rt' of a join"):
+        rows(environments["batch"], sql)
+
+
+def test_an_unbounded_table_has_no_versions_yet(
+    environments: dict[str, TableEnvironment], tmp_path: Path
+) -> None:
+    environment = environments["streaming"]
+    environment.execute_sql(
+        "CREATE TEMPORARY TABLE arriving (k STRING, rt TIMESTAMP(3), pt AS PROCTIME(),"
+        " WATERMARK FOR rt AS rt) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+        f" 'path' = '{tmp_path}', 'source.monitor-interval' = '1 s')"
+    )
+    for join in (
+        "arriving AS s JOIN v FOR SYSTEM_TIME AS OF s.rt AS r",
+        "o AS s LEFT JOIN arriving FOR SYSTEM_TIME AS OF s.pt AS r",
+    ):
+        with pytest.raises(UnsupportedError) as caught:
+            environment.execute_sql(f"SELECT s.k FROM {join} ON s.k = r.k")
+        assert "streaming-not-supported" == caught.value.code
+    environment.execute_sql("DROP TEMPORARY TABLE arriving")
+
+
+# --- versions of a catalog ------------------------------------------------------------------------
+
+
+class DailyCatalog(InMemoryCatalog):
+    """A catalog in memory whose table `t_2` is the version of `t` from the second day on."""
+
+    def get_table_at(self, table_path: ObjectPath, timestamp: int) -> CatalogBaseTable:
+        name = f"{table_path.get_object_name()}_{timestamp // 86_400_000 + 1}"
+        return self.get_table(ObjectPath(table_path.get_database_name(), name))
+
+
+def test_rows_of_a_version(session: SparkSession, tmp_path: Path) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+    environment.execute_sql("SET 'table.local-time-zone' = 'UTC'")
+    environment.register_catalog("c", DailyCatalog("c", "d"))
+    environment.execute_sql("USE CATALOG c")
+    for name, columns in (("t_1", "id INT"), ("t_2", "id INT, w STRING"), ("t", "now_ INT")):
+        (tmp_path / name).mkdir()
+        values = ",".join(("7", "b")[: columns.count(",") + 1])
+        (tmp_path / name / "rows").write_text(f"{values}\n", encoding="utf-8")
+        environment.execute_sql(
+            f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem',"
+            f" 'format' = 'csv', 'path' = '{tmp_path / name}')"
+        )
+    first, second = (
+        f"t FOR SYSTEM_TIME AS OF TIMESTAMP '1970-01-0{day} 08:00:00'" for day in (1, 2)
+    )
+
+    assert [[7]] == rows(environment, f"SELECT * FROM {first}")
+    assert [[7, "b"]] == rows(environment, f"SELECT * FROM {second} AS s WHERE s.id > 1")
+    assert [[7, "b", 7]] == rows(
+        environment,
+        f"SELECT b.*, c.now_ FROM {first} AS a JOIN {second} AS b ON a.id = b.id"
+        " JOIN t AS c ON c.now_ = a.id",
+    )
+    with pytest.raises(SchemaCoreError) as caught:
+        environment.execute_sql(
+            "SELECT * FROM t FOR SYSTEM_TIME AS OF TIMESTAMP '1970-01-05 00:00:00'"
+        )
+    assert "table-not-found" == caught.value.code
