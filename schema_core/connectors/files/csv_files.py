@@ -123,15 +123,15 @@ EMPTY_IS_NULL = ConfigOption(
 )
 
 
-def _not_empty(text: str) -> str:
-    if not text:
-        raise invalid_value("a string that is not empty", text)
+def _one_character(text: str) -> str:
+    if len(text) != 1:
+        raise invalid_value("one character", text)
     return text
 
 
 ELEMENTS = ConfigOption(
     "csv.array-element-delimiter",
-    _not_empty,
+    _one_character,
     ";",
     "the delimiter between the elements of an ARRAY, and between the fields of a ROW",
 )
@@ -771,7 +771,7 @@ def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes
     delimiter = str(ELEMENTS.of(options))
     divided = nodes.fail(
         f"column {column.name!r}: a part of it contains {delimiter!r}"
-        f"{HINT}set {ELEMENTS.key!r} to a string that no value contains"
+        f"{HINT}set {ELEMENTS.key!r} to a character that no value contains"
     )
     read = "an empty array" if isinstance(column.type, types.ArrayType) else "NULL"
     blank = nodes.fail(f"column {column.name!r}: a blank value would be read back as {read}")
