@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from docs.mapping_tables import code, table
+from schema_core.connectors.change_formats import CHANGE_FORMATS
 from schema_core.connectors.datagen import DatagenConnector
 from schema_core.connectors.files.avro_files import AVRO
 from schema_core.connectors.files.file_formats import CSV, JSON
@@ -38,6 +39,39 @@ def options(declared: Iterable[ConfigOption[Any]]) -> Callable[[], str]:
     return lambda: table(("option", "default", "meaning"), rows) + "\n"
 
 
+def _options_of_changes() -> str:
+    """Return the table of the options of all formats of changes."""
+    descriptions: dict[tuple[str, str, str], list[str]] = {}
+    for name, form in CHANGE_FORMATS.items():
+        for option in form.options:
+            suffix = option.key.removeprefix(f"{name}.")
+            about = (suffix, _default(option), option.description)
+            descriptions.setdefault(about, []).append(name)
+    rows = [
+        (
+            code(suffix),
+            "all" if len(names) == len(CHANGE_FORMATS) else ", ".join(names),
+            default,
+            text,
+        )
+        for (suffix, default, text), names in descriptions.items()
+    ]
+    return (
+        table(("option, after the name of the format", "formats", "default", "meaning"), rows)
+        + "\n"
+    )
+
+
+def _metadata_of_changes() -> str:
+    """Return the table of the metadata of all formats of changes."""
+    rows = [
+        (name, code(key), code(item.type.as_summary_string()))
+        for name, form in CHANGE_FORMATS.items()
+        for key, item in form.metadata.items()
+    ]
+    return table(("format", "key, after `value.`", "type"), rows) + "\n"
+
+
 #: How the description of an option begins that Flink has and a job of Spark does not need.
 WITHOUT_EFFECT = "no effect"
 
@@ -57,6 +91,8 @@ PARTS: dict[str, Callable[[], str]] = {
         for item in FilesystemConnector().declared({})
         if not item.description.startswith(WITHOUT_EFFECT)
     ),
+    "options_of_changes": _options_of_changes,
+    "metadata_of_changes": _metadata_of_changes,
     "options_of_csv": options(CSV.options),
     "options_of_json": options(JSON.options),
 }

@@ -157,6 +157,10 @@ OWN: dict[str, dict[str, str]] = {
         "avro": "schema_core.connectors.files.avro_files:AVRO",
         "raw": "schema_core.connectors.files.raw_files:RAW",
         "text": "schema_core.connectors.files.text_files:TEXT_FILES",
+        "debezium-json": "schema_core.connectors.files.change_files:DEBEZIUM",
+        "canal-json": "schema_core.connectors.files.change_files:CANAL",
+        "maxwell-json": "schema_core.connectors.files.change_files:MAXWELL",
+        "ogg-json": "schema_core.connectors.files.change_files:OGG",
     },
     PLANNERS: {"spark": "schema_core.spark.planner:SparkPlanner"},
     TYPE_READERS: {

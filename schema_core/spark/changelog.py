@@ -11,13 +11,22 @@ themselves are returned, normalized by key (`normalized`) where Flink adds its C
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, runtime_checkable
 
+from schema_core.environment.options import ConfigOption, boolean
 from schema_core.environment.planner import Change
 from schema_core.environment.plans.changelog_mode import ChangelogMode
-from schema_core.spark.compiler.tree import quote
-from schema_core.spark.connector import ReadContext, SparkConnector, WriteContext
+from schema_core.errors import SchemaError
+from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.tree import Node, quote
+from schema_core.spark.connector import (
+    ReadContext,
+    SparkConnector,
+    WriteContext,
+    metadata_column,
+)
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import RowKind
@@ -25,6 +34,12 @@ from schema_core.types import RowKind
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+DUPLICATES: Final = ConfigOption(
+    "table.exec.source.cdc-events-duplicate",
+    boolean,
+    False,
+    "whether sources may repeat changes, which are then normalized by the PRIMARY KEY",
+)
 #: Columns of changelog frames: the kind of a change, and what orders the changes.
 ROW_KIND: Final = "$row_kind$"
 CHANGE_ORDER: Final = "$change_order$"
@@ -32,6 +47,13 @@ CHANGE_ORDER: Final = "$change_order$"
 _INSERT, _BEFORE, _AFTER, _DELETE = (f"'{kind}'" for kind in RowKind)
 #: Whether a change adds its row; it removes it otherwise.
 _ADDS: Final = f"{quote(ROW_KIND)} IN ({_INSERT}, {_AFTER})"
+
+
+def adds_row(kind: Node) -> Node:
+    """Return whether a change of a kind adds its row; it removes it otherwise."""
+    return inline("startswith({kind}, '+')", kind=kind)
+
+
 #: Temporary columns.
 _PLACE, _ROW, _COUNT, _PREVIOUS = (
     f"$changelog_{name}$" for name in ("place", "row", "count", "previous")
@@ -56,7 +78,7 @@ class SupportsChangelogRead(SparkConnector, Protocol):
         """Return the changes of a table as a changelog frame, with its metadata as `read`.
 
         `context` has no projection, filters or limit. Columns of a deletion that the source does
-        not have may be NULL if the table has a PRIMARY KEY.
+        not have may be NULL if the mode has no rows before updates. See `ReadContext.by_key`.
         """
 
 
@@ -70,10 +92,59 @@ def has_changes(
 
 
 def read_state(connector: SupportsChangelogRead, context: ReadContext) -> DataFrame:
-    """Return the rows that the changes of a table leave, with their metadata."""
-    key = context.table.resolved_schema.primary_key
+    """Return the rows that the changes of a table leave, with their metadata.
+
+    With the option ``table.exec.source.cdc-events-duplicate`` rows before updates are ignored, as
+    in Flink: an update that changes the key leaves the row of the old key.
+
+    Raises:
+        SchemaError: as `read_changes`.
+    """
+    context = replace(context, by_key=True)
     frame = connector.read_changes(context)
-    return state_of(frame, key.columns if key is not None else (), list(context.physical_columns))
+    if _has_duplicates(context):
+        frame = frame.where(f"{quote(ROW_KIND)} <> {_BEFORE}")
+    return state_of(frame, context.change_key, list(context.physical_columns))
+
+
+def read_changes(
+    connector: SupportsChangelogRead, context: ReadContext, columns: Collection[str]
+) -> DataFrame:
+    """Return the changes of a table in their order, with `ROW_KIND`, without `CHANGE_ORDER`.
+
+    They are normalized by key as in Flink: updates without their rows before, and all changes if
+    the option ``table.exec.source.cdc-events-duplicate`` is set. Changes of other columns than
+    `columns`, those that the query reads, are then none.
+
+    Raises:
+        SchemaError: with code `invalid-option-value` if the option requires a PRIMARY KEY.
+    """
+    mode = connector.changelog_mode(context.options)
+    primary = context.table.resolved_schema.primary_key
+    is_normalized = _has_duplicates(context) or not mode.contains(RowKind.UPDATE_BEFORE)
+    if is_normalized and primary is not None:
+        frame = connector.read_changes(replace(context, by_key=False))
+        key = list(primary.columns)
+        compared = [name for name in _own_columns(frame) if name in {*columns, *key}]
+        metadata = [metadata_column(name) for name in context.metadata]
+        frame = normalized(frame, key, [*compared, *metadata])
+    else:
+        frame = connector.read_changes(context)
+    ordered = frame.orderBy(quote(CHANGE_ORDER)) if CHANGE_ORDER in frame.columns else frame
+    return ordered.drop(CHANGE_ORDER)
+
+
+def _has_duplicates(context: ReadContext) -> bool:
+    if not DUPLICATES.of(context.configuration):
+        return False
+    if context.table.resolved_schema.primary_key is None:
+        raise SchemaError(
+            f"the option {DUPLICATES.key!r} requires a PRIMARY KEY of the table "
+            f"{context.identifier.as_summary_string()}, by which its changes are normalized",
+            code="invalid-option-value",
+            hint="declare PRIMARY KEY (...) NOT ENFORCED, or reset the option",
+        )
+    return True
 
 
 def state_of(frame: DataFrame, key: Sequence[str], columns: Sequence[str]) -> DataFrame:

@@ -127,12 +127,21 @@ class ReadContext(TableContext):
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
         groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
             a connector that returned a group.
+        by_key: Whether changes are only needed by their PRIMARY KEY: the row before an update
+            of the same key may be left out, and removed rows may have only the key.
     """
 
     projection: tuple[str, ...] | None = None
     filters: tuple[Filter, ...] = ()
     limit: int | None = None
     groups: frozenset[str] | None = None
+    by_key: bool = False
+
+    @property
+    def change_key(self) -> tuple[str, ...]:
+        """The PRIMARY KEY if changes are only needed by it, else nothing."""
+        key = self.table.resolved_schema.primary_key
+        return tuple(key.columns) if self.by_key and key is not None else ()
 
     @property
     def columns(self) -> dict[str, DataType]:

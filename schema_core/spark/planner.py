@@ -35,6 +35,7 @@ from schema_core.spark.reading import results
 from schema_core.spark.reading.comparison import ComparedColumns, compare_frames
 from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
+from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
 from schema_core.spark.writing.row_changes import RowChanger
@@ -89,10 +90,24 @@ class SparkPlanner:
         if (plan := self._stream_plan(query)) is not None:
             return self._streams.rows(plan, query, columns)
         reads: list[Read] = []
-        frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
         zone = zone_of(self.context.options)
+        named = tuple((column.name, column.type) for column in columns)
+        streams = is_streaming(self.context.options)
+        if streams and (changes := self._reader.change_query(query)) is not None:
+            every = (*columns, KIND)
+            frame = self._reader.frame(
+                changes.query, every, reads=reads, nanoseconds=True, kinds=changes.scans
+            )
+            return Rows(
+                named,
+                as_changes(diagnosed_rows(results.python_rows(frame, every), reads)),
+                lambda: diagnosed_rows(
+                    results.string_rows(frame.drop(KIND.name), columns, zone), reads
+                ),
+            )
+        frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
         return Rows(
-            tuple((column.name, column.type) for column in columns),
+            named,
             diagnosed_rows(results.python_rows(frame, columns), reads),
             lambda: diagnosed_rows(results.string_rows(frame, columns, zone), reads),
         )

@@ -212,7 +212,7 @@ FORMAT_METADATA = [
 def test_tables_are_declared_with_the_metadata_of_formats(
     session: SparkSession, form: str, key: str, type_: str, option: str
 ) -> None:
-    """Flink's connector forwards it; Spark cannot read such a format."""
+    """Flink's connector forwards it."""
     environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
     declare = (
         "CREATE TABLE t (id INT, m {} METADATA FROM 'value.{}' VIRTUAL) WITH"
@@ -231,7 +231,8 @@ def test_tables_are_declared_with_the_metadata_of_formats(
 
     assert "unknown-metadata" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
-    assert "unknown-format" == read.value.code
+    is_read = form != "debezium-avro-confluent"
+    assert ("streaming-not-supported" if is_read else "unknown-format") == read.value.code
 
 
 def test_metadata_of_formats_belongs_to_their_tables() -> None:
@@ -404,3 +405,104 @@ def test_upserts_are_ordered_by_offset(environment: TableEnvironment, topic: Top
     ]  # fmt: skip
 
     assert sorted(rows(environment)) == [(1, "b"), (3, None)]
+
+
+# --- changes -------------------------------------------------------------------------------------
+
+UPDATE = {"before": {"id": 1, "v": "a"}, "after": {"id": 1, "v": "b"}, "op": "u", "ts_ms": 1000}
+SOURCE = {"db": "d", "schema": "s", "table": "x", "ts_ms": 2500, "snapshot": True, "gtid": None}
+
+
+def test_messages_of_changes_with_metadata(environment: TableEnvironment, topic: Topic) -> None:
+    create(
+        environment,
+        "id INT, v STRING, ing TIMESTAMP_LTZ(3) METADATA FROM 'value.ingestion-timestamp' VIRTUAL,"
+        " st TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp' VIRTUAL,"
+        " db STRING METADATA FROM 'value.source.database' VIRTUAL,"
+        " p MAP<STRING, STRING> METADATA FROM 'value.source.properties' VIRTUAL,"
+        " sc STRING METADATA FROM 'value.schema' VIRTUAL,"
+        " `offset` BIGINT METADATA VIRTUAL, PRIMARY KEY (id) NOT ENFORCED",
+        format="debezium-json",
+    )  # fmt: skip
+    insert = {"after": {"id": 2, "v": "x"}, "op": "c"}
+    topic.messages = [
+        (None, json.dumps(insert).encode()), (None, None), (None, b""),
+        (None, json.dumps({**UPDATE, "source": SOURCE}).encode()),
+    ]  # fmt: skip
+    properties = {"db": "d", "schema": "s", "table": "x", "ts_ms": "2500", "snapshot": "true",
+                  "gtid": None}  # fmt: skip
+    start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+    assert sorted(rows(environment), key=str) == [
+        (1, "b", start + dt.timedelta(seconds=1), start + dt.timedelta(seconds=2.5), "d",
+         properties, None, 3),
+        (2, "x", None, None, None, None, None, 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("form", "message", "metadata", "expected"),
+    [
+        (
+            "canal-json",
+            {"data": [{"id": 1}], "type": "INSERT", "database": "d", "table": "x", "ts": 5,
+             "sqlType": {"id": 4}, "pkNames": ["id"], "es": 6},
+            {"database": "STRING", "table": "STRING", "sql-type": "MAP<STRING, INT>",
+             "pk-names": "ARRAY<STRING>", "ingestion-timestamp": "TIMESTAMP_LTZ(3)",
+             "event-timestamp": "TIMESTAMP_LTZ(3)"},
+            ("d", "x", {"id": 4}, ["id"], 0.005, 0.006),
+        ),
+        (
+            "maxwell-json",
+            {"data": {"id": 1}, "type": "insert", "database": "d", "table": "x", "ts": 7,
+             "primary_key_columns": ["id"]},
+            {"database": "STRING", "table": "STRING", "primary-key-columns": "ARRAY<STRING>",
+             "ingestion-timestamp": "TIMESTAMP_LTZ(3)"},
+            ("d", "x", ["id"], 0.007),
+        ),
+        (
+            "ogg-json",
+            {"after": {"id": 1}, "op_type": "I", "table": "x", "primary_keys": ["id"],
+             "current_ts": "1970-01-01T00:00:01.250000", "op_ts": "1970-01-01 00:00:02.000001"},
+            {"table": "STRING", "primary-keys": "ARRAY<STRING>",
+             "ingestion-timestamp": "TIMESTAMP_LTZ(6)", "event-timestamp": "TIMESTAMP_LTZ(6)"},
+            ("x", ["id"], 1.25, 2.000001),
+        ),
+    ],
+)  # fmt: skip
+def test_metadata_of_changes(
+    environment: TableEnvironment,
+    topic: Topic,
+    form: str,
+    message: dict[str, Any],
+    metadata: dict[str, str],
+    expected: tuple[Any, ...],
+) -> None:
+    columns = "".join(
+        f", `{key}` {type_} METADATA FROM 'value.{key}' VIRTUAL" for key, type_ in metadata.items()
+    )
+    create(environment, f"id INT{columns}", value__format=form)
+    topic.messages = [(None, json.dumps(message).encode())]
+    start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    times = [start + dt.timedelta(seconds=v) if isinstance(v, float) else v for v in expected]
+
+    assert rows(environment) == [(1, *times)]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ("id INT, v STRING", {"key__format": "debezium-json", "key__fields": "id",
+                              "value__format": "json"}),
+        ("id INT, PRIMARY KEY (id) NOT ENFORCED", {"connector": "upsert-kafka",
+         "scan__startup__mode": "", "key__format": "json", "value__format": "debezium-json"}),
+    ],
+)  # fmt: skip
+def test_changes_that_are_refused(
+    environment: TableEnvironment, topic: Topic, columns: str, options: dict[str, str]
+) -> None:
+    create(environment, columns, **options)
+
+    result, message = code(environment, "SELECT * FROM t")
+    assert "invalid-kafka-options" == result
+    assert "'debezium-json' is of changes" in message

@@ -19,6 +19,7 @@ public class Streams {
         boolean batch = q.path("mode").asText("streaming").equals("batch");
         TableEnvironment t = TableEnvironment.create((batch ? settings.inBatchMode() : settings.inStreamingMode()).build());
         t.getConfig().setLocalTimeZone(ZoneId.of(q.path("zone").asText("UTC")));
+        q.path("config").fields().forEachRemaining(e -> t.getConfig().set(e.getKey(), e.getValue().asText()));
         for (JsonNode one : q.path("setup")) t.executeSql(one.asText());
         TableResultInternal found = (TableResultInternal) t.executeSql(q.get("sql").asText());
         List<LogicalType> types = new ArrayList<>();

@@ -81,7 +81,11 @@ PATH = ConfigOption(
     required=True,
 )
 FORMAT = ConfigOption(
-    "format", str, None, "csv, json, parquet, orc, avro, raw or text", required=True
+    "format",
+    str,
+    None,
+    "csv, json, parquet, orc, avro, raw, text or a format of changes",
+    required=True,
 )
 
 

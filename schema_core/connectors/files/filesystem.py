@@ -18,7 +18,14 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.contained_paths import is_hidden
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.table_changes import print_path
+from schema_core.connectors.change_formats import unbounded_changes
 from schema_core.connectors.files import csv_files, file_formats, stored_names
+from schema_core.connectors.files.change_files import (
+    change_format,
+    decode_lines,
+    encode_lines,
+    lines_to_read,
+)
 from schema_core.connectors.files.file_layout import (
     DEFAULT_PARTITION,
     FORMAT,
@@ -41,6 +48,7 @@ from schema_core.connectors.files.unreadable_files import (
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption, duration, integer
 from schema_core.environment.planner import fingerprint
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import ExternalError, UnsupportedError
 from schema_core.mappings.exact_types import TYPE_KEY
 from schema_core.mappings.spark.pyspark_types import (
@@ -139,11 +147,30 @@ class FilesystemConnector:
         Raises:
             ExternalError: as `read`.
         """
+        return self._read(context, definition_of(context.identifier, context.table))
+
+    def changelog_mode(self, options: Mapping[str, str]) -> ChangelogMode:
+        """Return the changes that files of the table's format hold."""
+        is_changes = change_format(options) is not None
+        return ChangelogMode.all() if is_changes else ChangelogMode.insert_only()
+
+    def read_changes(self, context: ReadContext) -> DataFrame:
+        """Return the changes of files, which are ordered by their time and path.
+
+        Raises:
+            ExternalError: as `read`, and as `lines_to_read`.
+        """
+        definition = definition_of(context.identifier, context.table)
+        return decode_lines(self._read(lines_to_read(context), definition)[0], context)
+
+    def _read(
+        self, context: ReadContext, definition: commit.Definition
+    ) -> tuple[DataFrame, frozenset[str]]:
         layout = FileLayout(context)
         system, root = locate_file_system(context.session, layout.path)
         if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
-        return self._frame(context, layout, system, root)
+        return self._frame(context, layout, system, root, definition)
 
     def data_version(self, context: ReadContext) -> tuple[str, State] | None:
         """Return a local directory and its state; None if a change might not be seen in it."""
@@ -167,7 +194,12 @@ class FilesystemConnector:
         return root, state
 
     def _frame(
-        self, context: ReadContext, layout: FileLayout, system: file_systems.FileSystem, root: str
+        self,
+        context: ReadContext,
+        layout: FileLayout,
+        system: file_systems.FileSystem,
+        root: str,
+        definition: commit.Definition,
     ) -> tuple[DataFrame, frozenset[str]]:
         session = context.session
         _require_directory(layout.path, system, root)
@@ -176,7 +208,7 @@ class FilesystemConnector:
         with _one_depth(layout.path):
             frame = commit.read_consistently(
                 commit.Directory(system, root),
-                definition_of(context.identifier, context.table),
+                definition,
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
         has_ages = layout.ages.has_older or layout.form.identifier in FOOTERS
@@ -237,8 +269,10 @@ class FilesystemConnector:
         Raises:
             ExternalError: with code `files-not-found` or `file-schema-mismatch`.
             UnsupportedError: with code `streaming-not-supported` for a path that is a pattern for
-                Spark, and for older files that a stream would read as other values.
+                Spark, for older files that a stream would read as other values, and for changes.
         """
+        if change_format(context.options) is not None:
+            raise unbounded_changes(f"remove the option '{MONITOR_INTERVAL.key}'")
         layout = FileLayout(context, streams=True)
         session = context.session
         has_other_fields = layout.form is file_formats.CSV and layout.ages.has_other_fields(None)
@@ -279,7 +313,10 @@ class FilesystemConnector:
         try:
             with spark_errors():
                 frame, _ = self._frame(
-                    context, layout, *locate_file_system(context.session, layout.path)
+                    context,
+                    layout,
+                    *locate_file_system(context.session, layout.path),
+                    definition_of(context.identifier, context.table),
                 )
                 frame.write.format("noop").mode("overwrite").save()
         except ExternalError as refused:
@@ -398,6 +435,8 @@ class FilesystemConnector:
         """Write rows into the stage of the job."""
         require_instance(context.stage, commit.FileStage, "the stage of a write")
         stage = cast("commit.FileStage", context.stage)
+        if change_format(context.options) is not None:
+            frame, context = encode_lines(frame, context)
         layout = FileLayout(context)
         if context.row_change is not None:
             stage.replace_files(frozenset(layout.relative_paths(context.row_change.groups or ())))

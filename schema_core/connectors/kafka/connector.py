@@ -11,9 +11,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.base.lazy import dataclass
+from schema_core.connectors.change_formats import (
+    CHANGE_FORMATS,
+    DEBEZIUM_METADATA,
+    PLACE,
+    FormatMetadata,
+    unbounded_changes,
+)
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
-from schema_core.connectors.kafka.message_formats import METADATA as FORMAT_METADATA
 from schema_core.connectors.kafka.message_formats import MessageFormat
 from schema_core.connectors.kafka.options import (
     INCLUDE,
@@ -35,6 +41,7 @@ from schema_core.environment.options import ConfigOption
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
+from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -68,6 +75,14 @@ SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 
 _STRING = VarCharType(MAX_LENGTH, nullable=False)
 _HEADERS = MapType(_STRING, VarBinaryType(MAX_LENGTH), nullable=False)
+
+#: The prefix of metadata of the values' format, as in Flink.
+VALUE_PREFIX = "value."
+#: Format of values -> its metadata. Spark cannot read the last one, but tables may declare it.
+FORMAT_METADATA: Mapping[str, Mapping[str, FormatMetadata]] = {
+    **{name: form.metadata for name, form in CHANGE_FORMATS.items()},
+    "debezium-avro-confluent": DEBEZIUM_METADATA,
+}
 
 #: Metadata key -> its type, and its value in the columns of Spark's source.
 METADATA: Mapping[str, tuple[DataType, Node]] = {
@@ -131,7 +146,7 @@ class MessageLayout:
         return cls(
             {name.removeprefix(prefix): name for name in names},
             tuple(value),
-            _format(options, KEY_FORMAT, "key."),
+            _key_format(options),
             value_format(options),
         )
 
@@ -149,6 +164,19 @@ def value_format(options: Options) -> MessageFormat:
     (option,) = formats
     prefix = "value." if option is options_of.VALUE_FORMAT else ""
     return MessageFormat(str(option.of(options)), options, prefix)
+
+
+def _key_format(options: Options) -> MessageFormat | None:
+    form = _format(options, KEY_FORMAT, "key.")
+    if form is not None and form.changes is not None:
+        raise invalid(f"the format of a key must be one of rows, and {form.name!r} is of changes")
+    return form
+
+
+def _name_of_value_format(options: Options) -> str:
+    """Return the name of the format of values, an empty string unless there is one."""
+    names = [options[option.key] for option in options_of.VALUE if option.key in options]
+    return names[0] if len(names) == 1 else ""
 
 
 def _format(options: Options, option: ConfigOption[Any], prefix: str) -> MessageFormat | None:
@@ -184,9 +212,8 @@ class KafkaConnector(ConnectorBase):
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
         """Return the metadata of the values' format, with Flink's prefix of its keys."""
-        names = [options[option.key] for option in options_of.VALUE if option.key in options]
-        metadata = FORMAT_METADATA.get(names[0], {}) if len(names) == 1 else {}
-        return {f"value.{key}": type_ for key, type_ in metadata.items()}
+        metadata = FORMAT_METADATA.get(_name_of_value_format(options), {})
+        return {f"{VALUE_PREFIX}{key}": item.type for key, item in metadata.items()}
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -200,6 +227,17 @@ class KafkaConnector(ConnectorBase):
         records = self.records(context.session, _with_headers(self.scan(context), context))
         return decode_messages(records, layout, context)
 
+    def changelog_mode(self, options: Options) -> ChangelogMode:
+        """Return the changes of the values' format."""
+        is_changes = _name_of_value_format(options) in CHANGE_FORMATS
+        return ChangelogMode.all() if is_changes else ChangelogMode.insert_only()
+
+    def read_changes(self, context: ReadContext) -> DataFrame:
+        """Return the changes of the messages within the bounds; errors as `read`."""
+        layout = self.layout(context)
+        records = self.records(context.session, _with_headers(self.scan(context), context))
+        return decode_changes(records, layout, context)
+
     def boundedness(self, options: Options) -> Boundedness:
         """A table without ``scan.bounded.mode`` is unbounded."""
         is_bounded = options_of.BOUNDED.of(options) != "unbounded"
@@ -209,8 +247,13 @@ class KafkaConnector(ConnectorBase):
         """Brokers are polled continuously."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the rows of all messages, later ones included; errors as `read`."""
+        """Return the rows of all messages, later ones included; errors as `read`.
+
+        Changes are refused (`streaming-not-supported`).
+        """
         layout = self.layout(context)
+        if layout.value_format.changes is not None:
+            raise unbounded_changes(f"set '{options_of.BOUNDED.key}'")
         settings = _with_headers(stream_settings(context.options), context)
         return decode_messages(self.stream(context.session, settings), layout, context)
 
@@ -225,10 +268,15 @@ class KafkaConnector(ConnectorBase):
         return DeliveryGuarantee.NONE if guarantee == "none" else DeliveryGuarantee.AT_LEAST_ONCE
 
     def layout(self, context: TableContext) -> MessageLayout:
-        """Return the layout of messages; a key column may not be a PRIMARY KEY."""
-        if context.table.resolved_schema.primary_key is not None:
-            raise invalid("a table of the connector 'kafka' cannot have a PRIMARY KEY")
-        return MessageLayout.of(context)
+        """Return the layout of messages; rows, other than changes, have no PRIMARY KEY."""
+        layout = MessageLayout.of(context)
+        has_key = context.table.resolved_schema.primary_key is not None
+        if has_key and layout.value_format.changes is None:
+            raise invalid(
+                "a table of the connector 'kafka' cannot have a PRIMARY KEY, unless its format is "
+                "of changes"
+            )
+        return layout
 
     def scan(self, context: ReadContext) -> dict[str, str]:
         return scan_settings(context.options, context.identifier.object_name)
@@ -286,7 +334,13 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         for option in (KEY_FORMAT, options_of.VALUE_FORMAT):
             if option.key not in context.options:
                 raise invalid(f"{option.key!r} must be set")
-        return MessageLayout.of(context, key.columns)
+        layout = MessageLayout.of(context, key.columns)
+        if layout.value_format.changes is not None:
+            raise invalid(
+                "the connector 'upsert-kafka' requires a format of rows, and "
+                f"{layout.value_format.name!r} is of changes"
+            )
+        return layout
 
     def scan(self, context: ReadContext) -> dict[str, str]:
         """Return the options of Spark's source: all messages up to the bound."""
@@ -295,23 +349,13 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
 
     def read_stream(self, context: ReadContext) -> DataFrame:
         """Refuse: rows would update and delete earlier ones (`streaming-not-supported`)."""
-        raise UnsupportedError(
-            "a streaming job cannot read the updates of an 'upsert-kafka' table",
-            code="streaming-not-supported",
-            hint=f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'",
+        raise unbounded_changes(
+            f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'"
         )
 
     def changelog_mode(self, options: Options) -> ChangelogMode:
-        """Return the mode of updates by key."""
+        """Return the mode of updates by key: a message without a value deletes the row."""
         return ChangelogMode.upsert()
-
-    def read_changes(self, context: ReadContext) -> DataFrame:
-        """Return the changes of the messages: those without a value delete the row of their key.
-
-        Errors are those of `read`.
-        """
-        records = self.records(context.session, _with_headers(self.scan(context), context))
-        return decode_changes(records, self.layout(context), context)
 
     def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
         keys = ", ".join(map(quote, context.upsert_key))
@@ -356,16 +400,18 @@ def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadCont
 
 
 def decode_changes(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
-    """Return messages as changes: without a value, one deletes the row of its key.
+    """Return the changes of messages; errors are those of `decode_messages`.
 
-    Errors are those of `decode_messages`.
+    Messages of rows update the row of their key; without a value, they delete it.
     """
-    order = f"struct(partition, offset) AS {quote(CHANGE_ORDER)}"
-    kind = f"if(value IS NULL, '{RowKind.DELETE}', '{RowKind.UPDATE_AFTER}') AS {quote(ROW_KIND)}"
-    frame, columns = _decode(records.selectExpr("*", order, kind), layout, context)
-    return select(
-        frame, [*columns, *((ColumnNode(name), name) for name in (ROW_KIND, CHANGE_ORDER))]
-    )
+    form = layout.value_format
+    if form.changes is None:
+        kind = f"if(value IS NULL, '{RowKind.DELETE}', '{RowKind.UPDATE_AFTER}')"
+        records = records.selectExpr("*", f"0 AS {quote(PLACE)}", f"{kind} AS {quote(ROW_KIND)}")
+    frame, columns = _decode(records, layout, context)
+    parts = ((name, ColumnNode(name)) for name in ("partition", "offset", PLACE))
+    order = (nodes.named_struct(parts), CHANGE_ORDER)
+    return select(frame, [*columns, (ColumnNode(ROW_KIND), ROW_KIND), order])
 
 
 def _decode(
@@ -378,8 +424,22 @@ def _decode(
     types = context.physical_columns
     place = f"concat(topic, ' partition ', partition) AS {FILE}", f"offset AS {LINE}"
     frame = records.selectExpr("*", *place)
-    value = {name: types[name] for name in layout.value}
-    frame, nodes = layout.value_format.decode(frame, "value", value, "schema_core_value")
+    columns = {name: types[name] for name in layout.value}
+    form = layout.value_format
+    metadata: Mapping[str, Node] = {}
+    if form.changes is not None:
+        own = [
+            key.removeprefix(VALUE_PREFIX)
+            for key in context.metadata
+            if key.startswith(VALUE_PREFIX)
+        ]
+        needed = context.change_key if set(context.change_key) <= columns.keys() else ()
+        decoded = form.changes.decode(
+            frame, "value", columns, form.options, metadata=own, key=needed
+        )
+        frame, values, metadata = decoded.frame, dict(decoded.columns), decoded.metadata
+    else:
+        frame, values = form.decode(frame, "value", columns, "schema_core_value")
     if layout.key_format is not None:
         key = {inner: types[name] for inner, name in layout.key.items()}
         frame, key_nodes = layout.key_format.decode(frame, "key", key, "schema_core_key")
@@ -388,12 +448,16 @@ def _decode(
             parts = {
                 "message": ColumnNode("value"),
                 "key": of_key,
-                "value": nodes.get(name, of_key),
+                "value": values.get(name, of_key),
             }
             both = inline("if({message} IS NULL, {key}, {value})", **parts)
-            nodes[name] = both if name in nodes else of_key
-    columns: list[NamedNode] = [(nodes[name], name) for name in types]
-    return frame, [*columns, *map(_metadata, context.metadata)]
+            values[name] = both if name in values else of_key
+    selected: list[NamedNode] = [(values[name], name) for name in types]
+    for key_ in context.metadata:
+        own_key = key_.removeprefix(VALUE_PREFIX)
+        value = metadata.get(own_key) if key_.startswith(VALUE_PREFIX) else None
+        selected.append(_metadata(key_) if value is None else (value, metadata_column(key_)))
+    return frame, selected
 
 
 def _metadata(key: str) -> NamedNode:

@@ -1,4 +1,4 @@
-"""Formats of messages: one row in a binary value, as `json`, `csv` or `raw`.
+"""Formats of messages: one row in a binary value, as `json`, `csv` or `raw`, or changes.
 
 They share options and rules with the formats of files.
 """
@@ -6,8 +6,9 @@ They share options and rules with the formats of files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from schema_core.connectors.change_formats import CHANGE_FORMATS, ChangeFormat, require_writable
 from schema_core.connectors.files.csv_files import (
     CsvColumn,
     CsvDialect,
@@ -37,13 +38,9 @@ from schema_core.spark.compiler.tree import quote
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import (
     MAX_LENGTH,
-    ArrayType,
     BinaryType,
     CharType,
     DataType,
-    IntType,
-    LocalZonedTimestampType,
-    MapType,
     VarBinaryType,
     VarCharType,
 )
@@ -58,45 +55,10 @@ CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are
 
 #: Format -> its options.
 OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
+    **{name: form.options for name, form in CHANGE_FORMATS.items()},
     "json": JSON.options,
     "csv": tuple(option for option in CSV.options if option.key != "csv.header"),
     "raw": (CHARSET,),
-}
-
-_MILLISECONDS, _MICROSECONDS = LocalZonedTimestampType(3), LocalZonedTimestampType(6)
-_DEBEZIUM: Mapping[str, DataType] = {
-    "schema": TEXT,
-    "ingestion-timestamp": _MILLISECONDS,
-    "source.timestamp": _MILLISECONDS,
-    "source.database": TEXT,
-    "source.schema": TEXT,
-    "source.table": TEXT,
-    "source.properties": MapType(TEXT, TEXT),
-}
-#: Flink's formats that Spark cannot read, but tables may declare -> their metadata.
-METADATA: Mapping[str, Mapping[str, DataType]] = {
-    "debezium-json": _DEBEZIUM,
-    "debezium-avro-confluent": _DEBEZIUM,
-    "canal-json": {
-        "database": TEXT,
-        "table": TEXT,
-        "sql-type": MapType(TEXT, IntType()),
-        "pk-names": ArrayType(TEXT),
-        "ingestion-timestamp": _MILLISECONDS,
-        "event-timestamp": _MILLISECONDS,
-    },
-    "maxwell-json": {
-        "database": TEXT,
-        "table": TEXT,
-        "primary-key-columns": ArrayType(TEXT),
-        "ingestion-timestamp": _MILLISECONDS,
-    },
-    "ogg-json": {
-        "table": TEXT,
-        "primary-keys": ArrayType(TEXT),
-        "ingestion-timestamp": _MICROSECONDS,
-        "event-timestamp": _MICROSECONDS,
-    },
 }
 
 
@@ -117,6 +79,8 @@ class MessageFormat:
                 hint=f"use one of: {', '.join(OPTIONS)}",
             )
         self.name = name
+        #: How messages hold changes; None for a format of rows.
+        self.changes: ChangeFormat | None = CHANGE_FORMATS.get(name)
         start = f"{prefix}{name}."
         self.options: dict[str, str] = {"format": name} | {
             key.removeprefix(prefix): value
@@ -133,6 +97,9 @@ class MessageFormat:
 
     def require(self, columns: Mapping[str, DataType]) -> None:
         """Refuse columns that a message of the format cannot hold (`type-not-in-message`)."""
+        if self.changes is not None:
+            self.changes.require(columns)
+            return
         if self.name == "raw" and len(columns) != 1:
             raise _refusal_error(f"a raw message holds one column, got {len(columns)}")
         for name, type_ in columns.items():
@@ -213,8 +180,18 @@ class MessageFormat:
 
     def encode(self, columns: Mapping[str, tuple[nodes.Node, DataType]]) -> nodes.Node:
         """Return the message of values, each a physical column with its type."""
+        if self.changes is not None:
+            return self.encode_change(columns, nodes.TRUE)
         self.require({name: type_ for name, (_, type_) in columns.items()})
         return nodes.Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
+
+    def encode_change(
+        self, columns: Mapping[str, tuple[nodes.Node, DataType]], adds: nodes.Node
+    ) -> nodes.Node:
+        """Return the message of a change; `adds` tells whether it adds its row."""
+        form = cast("ChangeFormat", self.changes)
+        require_writable(form, self.options)
+        return nodes.Cast(form.encode(columns, adds, self.options), "BINARY")
 
 
 def _why_not_raw(type_: DataType) -> str | None:

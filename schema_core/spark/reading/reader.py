@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from schema_core.environment.connector import using, validate_bound
+from schema_core.environment.connector import find_connector, using, validate_bound
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
-from schema_core.errors import UnsupportedError
+from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.query.relation import Columns, Relation, Scan
 from schema_core.query.temporal_joins import scans_of_versions, with_versions_in_place
 from schema_core.schema.resolved import ResolvedSchema
@@ -38,6 +39,7 @@ from schema_core.spark.reading.frame_operators import operator_writer
 from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
 from schema_core.spark.reading.results import columns_of
+from schema_core.spark.reading.row_kinds import ChangeQuery, change_query
 from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
@@ -111,6 +113,7 @@ class Reader:
         frames: Mapping[int, DataFrame] | None = None,
         session: SparkSession | None = None,
         nanoseconds: bool = False,
+        kinds: Collection[int] = (),
     ) -> DataFrame:
         """Return a query as a frame with the columns and types of `targets`, by position.
 
@@ -123,16 +126,40 @@ class Reader:
             frames: Frames for scans, by their identity.
             session: Without it the query's sources are validated first.
             nanoseconds: Whether timestamps that Spark does not store are structs, see `query_text`.
+            kinds: The identities of scans that return changes: see `row_kinds`.
         """
         session = session or self.session_for(query)
         with TemporaryNames(session, self._unused) as names:
             text = self._text(
-                names, query, targets, reads, recorder, plan, frames or {}, nanoseconds=nanoseconds
+                names,
+                query,
+                targets,
+                reads,
+                recorder,
+                plan,
+                frames or {},
+                nanoseconds=nanoseconds,
+                kinds=kinds,
             )
             frame = self._analyse(names, text)
         if recorder is not None:
             recorder.text = text
         return frame
+
+    def change_query(self, query: Relation) -> ChangeQuery | None:
+        """Return a query with the kinds of its changes; None if it has only insertions."""
+
+        def is_changed(scan: Scan) -> bool:
+            bound = self._context.source(scan)
+            if isinstance(bound.table, InlineTable):
+                return False
+            options = bound.table.options
+            with suppress(SchemaCoreError):
+                connector = find_connector(options)
+                return isinstance(connector, SparkConnector) and has_changes(connector, options)
+            return False  # the error is raised where the table is read
+
+        return change_query(query, is_changed)
 
     def converted_frame(
         self,
@@ -169,6 +196,7 @@ class Reader:
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
         *,
         nanoseconds: bool = False,
+        kinds: Collection[int] = (),
     ) -> str:
         """Return a query in Spark SQL; open its tables and add them to `reads`."""
         self._inline.drop_unused(names.session)
@@ -196,7 +224,8 @@ class Reader:
             demand = demands.get(id(scan))
             if id(scan) in versions:
                 self._require_insertions(scan)
-            text = self._input(names, scan, demand, reads, recorder, clock=clock)
+            has_kinds = id(scan) in kinds
+            text = self._input(names, scan, demand, reads, recorder, clock=clock, kinds=has_kinds)
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = text
             return text
@@ -290,6 +319,7 @@ class Reader:
         recorder: ExplainRecorder | None = None,
         *,
         clock: str | None = None,
+        kinds: bool = False,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
 
@@ -304,13 +334,13 @@ class Reader:
         request = ScanRequest.of(
             bound, demand, snapshot(self._context.options), self.zone, database
         )
-        kept = None if streams else self._scans.find(session, request)
+        kept = None if streams or kinds else self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
             connector, context, source = self._read(
-                session, request, demand, streams=streams, clock=clock
+                session, request, demand, streams=streams, clock=clock, kinds=kinds
             )
-            if not streams:
+            if not streams and not kinds:
                 kept = self._scans.add(request, connector, context, source)
         else:
             connector, context = kept.connector, kept.context
@@ -335,6 +365,7 @@ class Reader:
         *,
         streams: bool,
         clock: str | None = None,
+        kinds: bool = False,
     ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with its read context."""
         bound = request.bound
@@ -357,11 +388,13 @@ class Reader:
                 asked = replace(demand, filters=(), limit=None) if streams else demand
                 context = read_context(connector, context, asked)
                 require_udfs(session, *(filter_.spark_sql for filter_ in context.filters))
-            if can_be_kept(connector):
+            if can_be_kept(connector) and not kinds:
                 needed: Collection[str] | None = request.columns
             else:
                 needed = demand.columns if demand else None
-            source = source_frame(connector, context, needed, request.database, streams=streams)
+            source = source_frame(
+                connector, context, needed, request.database, streams=streams, kinds=kinds
+            )
             if watermark is not None and clock is not None:
                 marked = with_watermark(source.frame, schema, watermark, self.zone, clock)
                 source = source._replace(frame=marked)

@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.environment.connector import Ability
@@ -20,7 +20,13 @@ from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelog import has_changes, read_state
+from schema_core.spark.changelog import (
+    ROW_KIND,
+    SupportsChangelogRead,
+    has_changes,
+    read_changes,
+    read_state,
+)
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
@@ -77,6 +83,7 @@ def source_frame(
     *,
     streams: bool = False,
     further: Sequence[str] = (),
+    kinds: bool = False,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
 
@@ -89,6 +96,8 @@ def source_frame(
         database: The current database, whose functions computed columns may call.
         streams: Whether a streaming job reads an unbounded table.
         further: Keys of metadata that are columns of the frame as well, after the others.
+        kinds: Whether the table's changes are returned, with `ROW_KIND` as the last column, instead
+            of the rows that they leave.
     """
     columns = context.table.resolved_schema.columns
     used = {column.name for column in columns} if needed is None else columns_used(context, needed)
@@ -98,22 +107,9 @@ def source_frame(
     names = {column.name for column in columns}
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
     version = None if streams else _data_version(connector, context)
-    reported: Collection[str] = ()
-    if streams:
-        if not isinstance(connector, SupportsStreamingRead):
-            raise UnsupportedError(
-                f"the connector {connector.identifier!r} cannot read unbounded tables",
-                code="streaming-not-supported",
-                hint="set the options that bound the table",
-            )
-        read = connector.read_stream(context)
-    elif has_changes(connector, context.options):
-        read = read_state(connector, context)
-    elif isinstance(connector, SupportsStatisticReport):
-        read, reported = connector.read_with_statistics(context)
-    else:
-        read = connector.read(context)
-    ignored = {*unused, *raws.keys()}
+    read, reported = _read(connector, context, used, streams=streams, kinds=kinds)
+    own: list[NamedNode] = [(ColumnNode(ROW_KIND), ROW_KIND)] if kinds else []
+    ignored = {*unused, *raws.keys(), *(name for _, name in own)}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
     raw = tuple(raws[field.name] for field in frame.schema.fields if field.name in raws)
     without_null = {field.name for field in frame.schema.fields if not field.nullable}
@@ -129,6 +125,7 @@ def source_frame(
     ]
     others = [*map(raw_column, raw), *map(metadata_column, further)]
     raw_columns = [(ColumnNode(name), name) for name in others]
+    raw_columns += own
     frame = select(frame, [*stored, *raw_columns])
     if len(stored) < len(columns):
         computed = (
@@ -139,6 +136,32 @@ def source_frame(
         )
         frame = select(frame, [*computed, *raw_columns])
     return Source(frame, raw, version)
+
+
+def _read(
+    connector: SparkConnector,
+    context: ReadContext,
+    used: Collection[str],
+    *,
+    streams: bool,
+    kinds: bool,
+) -> tuple[DataFrame, Collection[str]]:
+    """Return what a connector reads, and the columns that it reports without NULL."""
+    if kinds:
+        return read_changes(cast("SupportsChangelogRead", connector), context, used), ()
+    if streams:
+        if not isinstance(connector, SupportsStreamingRead):
+            raise UnsupportedError(
+                f"the connector {connector.identifier!r} cannot read unbounded tables",
+                code="streaming-not-supported",
+                hint="set the options that bound the table",
+            )
+        return connector.read_stream(context), ()
+    if has_changes(connector, context.options):
+        return read_state(connector, context), ()
+    if isinstance(connector, SupportsStatisticReport):
+        return connector.read_with_statistics(context)
+    return connector.read(context), ()
 
 
 def _null_column(column: Column) -> NamedNode:

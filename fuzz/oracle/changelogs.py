@@ -1,0 +1,323 @@
+"""Records the changes that Flink reads from files of change data, and the messages that it writes.
+
+    python -m fuzz.oracle.changelogs [--oracle .oracle]
+
+The recording is tests/cases/changelog_results.jsonl: a line for each case, with its tables, and the
+changes of its query in streaming mode, or the error. A case that writes has the lines of the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fuzz.oracle.streams import ASK
+from tests.support import CASES
+
+RECORDING = CASES / "changelog_results.jsonl"
+FORMATS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")
+
+#: A case: `columns`, `format`, `options` and `lines` of the table `t`; the `sql` of a query, or of
+#: the rows that are written into the table; and the `config` of the session.
+Case: TypeAlias = dict[str, Any]
+
+COLUMNS = "id INT, n STRING, w DOUBLE"
+KEYED = f"{COLUMNS}, PRIMARY KEY (id) NOT ENFORCED"
+ALL = "SELECT * FROM t"
+DUPLICATES = {"table.exec.source.cdc-events-duplicate": "true"}
+
+#: Changes in the terms of no format: the operation, the row before, and the row after.
+Change: TypeAlias = tuple[str, dict[str, Any] | None, dict[str, Any] | None]
+
+
+def row(*values: Any) -> dict[str, Any]:
+    return dict(zip(("id", "n", "w"), values, strict=False))
+
+
+HISTORY: list[Change] = [
+    ("insert", None, row(1, "a", 1.5)),
+    ("insert", None, row(2, "b", 2.5)),
+    ("insert", None, row(3, None, 0.0)),
+    ("update", row(1, "a", 1.5), row(1, "aa", 1.5)),
+    ("delete", row(2, "b", 2.5), None),
+    ("update", row(1, "aa", 1.5), row(1, None, 3.5)),
+    ("insert", None, row(2, "again", 2.5)),
+    ("update", row(3, None, 0.0), row(4, "moved", 0.0)),
+]
+#: Duplicates, rows that were never seen, equal rows, and updates that change nothing.
+UNCLEAN: list[Change] = [
+    ("insert", None, row(1, "a", 1.5)),
+    ("insert", None, row(1, "a", 1.5)),
+    ("delete", row(9, "never", 1.0), None),
+    ("insert", None, row(9, "late", 1.0)),
+    ("update", row(1, "a", 1.5), row(1, "a", 1.5)),
+    ("update", row(7, "unseen", 7.0), row(7, "seen", 7.0)),
+    ("delete", row(1, "a", 1.5), None),
+    ("delete", row(1, "a", 1.5), None),
+    ("delete", row(1, "a", 1.5), None),
+    ("insert", None, row(1, "b", 1.0)),
+    ("insert", None, row(5, "x", 1.0)),
+    ("update", row(5, "x", 1.0), row(6, "y", 1.0)),
+    ("delete", row(6, "wrong", 0.0), None),
+]
+
+
+def messages(form: str, changes: Sequence[Change]) -> Iterator[dict[str, Any]]:
+    """Yield the message of each change as the tool of a format writes it."""
+    for operation, before, after in changes:
+        match form:
+            case "debezium-json":
+                yield {
+                    "before": before,
+                    "after": after,
+                    "op": {"insert": "c"}.get(operation, operation[0]),
+                }
+            case "ogg-json":
+                yield {"before": before, "after": after, "op_type": operation[0].upper()}
+            case "maxwell-json":
+                yield {"type": operation, "data": after or before, **partial(before, after)}
+            case _:
+                part = partial(before, after).get("old")
+                yield {
+                    "type": operation.upper(),
+                    "data": [after or before],
+                    "old": None if part is None else [part],
+                    "database": "db",
+                    "table": "t",
+                    "isDdl": False,
+                }
+
+
+def partial(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the columns that an update changes."""
+    if before is None or after is None:
+        return {}
+    return {"old": {name: value for name, value in before.items() if after[name] != value}}
+
+
+def table(
+    form: str,
+    lines: Sequence[Any],
+    columns: str = COLUMNS,
+    sql: str = ALL,
+    config: dict[str, str] | None = None,
+    **options: str,
+) -> Case:
+    return {
+        "format": form,
+        "columns": columns,
+        "options": {
+            f"{form}.{key.replace('__', '.').replace('_', '-')}": value
+            for key, value in options.items()
+        },
+        "lines": [line if isinstance(line, str) else json.dumps(line) for line in lines],
+        "sql": sql,
+        "config": config or {},
+    }
+
+
+QUERIES = (
+    ALL,
+    "SELECT id, n FROM t WHERE w > 1",
+    "SELECT UPPER(n) AS u, w * 2 AS d FROM t",
+    "SELECT id, COUNT(*) AS c FROM t GROUP BY id",
+    "SELECT id, n, w, COUNT(*) AS c FROM t GROUP BY id, n, w",
+    "SELECT COUNT(*) AS c, SUM(w) AS s, MAX(n) AS m FROM t",
+    "SELECT a.id, b.n FROM t AS a JOIN t AS b ON a.id = b.id",
+    "SELECT id FROM t UNION ALL SELECT id + 100 FROM t WHERE id < 3",
+    "SELECT id, x FROM t CROSS JOIN UNNEST(ARRAY[1, 2]) AS e(x)",
+)
+TYPED = (
+    "i INT, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3), d DECIMAL(20, 4), m MAP<STRING, INT>,"
+    " r ROW<a INT, b ARRAY<STRING>>, b BYTES, dt DATE, tm TIME(3), f BOOLEAN"
+)
+VALUES = {
+    "i": "7", "ts": "2020-01-01 00:00:00.123", "l": "2020-01-01 00:00:00.5Z",
+    "d": 1234567890123456.25, "m": {"a": 1, "b": None}, "r": {"a": 1, "b": ["x", None]},
+    "b": "AQI=", "dt": "2020-02-02", "tm": "10:11:12.5", "f": True,
+}  # fmt: skip
+#: What `ignore-parse-errors` skips, by format: broken objects, and operations without their rows.
+BROKEN = ("{", "", " ", "null", "[]", "1", '"x"', "{}")
+DEBEZIUM_BROKEN = (
+    '{"before": null, "after": {"id": "q", "n": "x"}, "op": "c"}', '{"after": {"id": 6}}',
+    '{"after": {"id": 7}, "op": "u"}', '{"before": {"id": 7}, "op": "u"}', '{"op": "d"}',
+    '{"before": {"id": 7}, "op": "d"}', '{"after": {"id": 1}, "op": "x"}',
+    '{"after": {"id": 8}, "op": "c"}', '{"after": 5, "op": "c"}',
+)  # fmt: skip
+LISTED_BROKEN = (
+    '{"data": [{"id": 1}]}', '{"data": [{"id": 1}], "type": "FOO"}',
+    '{"data": [{"id": "x", "n": "y"}], "type": "INSERT"}',
+    '{"data": [{"id": 2}], "type": "UPDATE"}',
+    '{"data": [{"id": 2}], "type": "UPDATE", "old": null}', '{"data": null, "type": "DELETE"}',
+    '{"data": null, "type": "CREATE"}', '{"data": {"id": 3}, "type": "INSERT"}',
+    '{"data": [{"id": 4}, null, {"id": 5}], "type": "INSERT"}',
+    '{"data": [{"id": 6}, {"id": 7}], "old": [{"id": 5}], "type": "UPDATE"}',
+)  # fmt: skip
+CANAL = [
+    {"type": operation, "database": database, "table": name, "data": data, "old": old}
+    for operation, database, name, data, old in (
+        ("INSERT", "db", "t", [row("1", "a", "1.5"), row("2", "b", "2.5")], None),
+        ("UPDATE", "db", "t2", [row("1", "aa", "1.5")], [{"n": "a"}]),
+        ("UPDATE", "db2", "t", [row("1", "aa", "2"), row("2", "b", None)],
+         [{"w": "1.5"}, {"w": "2.5"}]),
+        ("DELETE", "db2", "t2", [row("2", "b", None)], None),
+        ("CREATE", "db", "t", None, None),
+        ("UPDATE", None, "t", [row("1", "c", "2")], [{"n": None}]),
+    )
+]  # fmt: skip
+#: Messages that fail a query, by format.
+CORRUPT: dict[str, tuple[Any, ...]] = {
+    "debezium-json": (
+        {"op": "u", "before": None, "after": row(1)}, {"op": "d", "before": None},
+        {"op": "c", "after": None}, {"op": "x", "after": row(1)}, {"after": row(1)}, "{", "null",
+        {"op": "c", "after": {"id": "q"}},
+    ),
+    "ogg-json": (
+        {"op_type": "U", "before": None, "after": row(1)}, {"op_type": "D", "before": None},
+        {"op_type": "T", "after": row(1)}, {"op_type": "I"},
+    ),
+    "maxwell-json": (
+        {"type": "update", "data": row(1)}, {"type": "bootstrap-insert", "data": row(1)},
+        {"type": "insert", "data": None}, {"data": row(1)},
+    ),
+    "canal-json": (
+        {"type": "UPDATE", "data": [row(1)]}, {"type": "insert", "data": [row(1)]},
+        {"type": "INSERT", "data": None}, {"type": "INSERT", "data": [None, row(1)]},
+        {"type": "UPDATE", "data": [row(1), row(2)], "old": [{"n": "y"}]}, {"data": [row(1)]},
+    ),
+}  # fmt: skip
+
+
+def read_cases() -> Iterator[Case]:
+    for form in FORMATS:
+        for changes in (HISTORY, UNCLEAN):
+            for columns in (COLUMNS, KEYED):
+                yield table(form, list(messages(form, changes)), columns)
+        yield table(form, list(messages(form, UNCLEAN)), KEYED, config=DUPLICATES)
+        typed = messages(form, [("insert", None, VALUES), ("delete", VALUES, None)])
+        yield table(form, list(typed), TYPED)
+        iso = {**VALUES, "ts": "2020-01-01T00:00:00.123", "l": "2020-01-01T00:00:00.5Z"}
+        yield table(form, list(messages(form, [("insert", None, iso)])), TYPED,
+                    timestamp_format__standard="ISO-8601")  # fmt: skip
+        nulls = [("update", dict.fromkeys(VALUES), VALUES), ("delete", dict.fromkeys(VALUES), None)]
+        yield table(form, list(messages(form, nulls)), TYPED)
+        yield table(form, ["", *messages(form, HISTORY[:1]), ""])
+        for line in CORRUPT[form]:
+            yield table(form, [line])
+    for sql in QUERIES:
+        yield table("debezium-json", list(messages("debezium-json", HISTORY)), KEYED, sql)
+        yield table("debezium-json", list(messages("debezium-json", HISTORY)), COLUMNS, sql)
+        yield table(
+            "debezium-json", list(messages("debezium-json", UNCLEAN)), KEYED, sql, DUPLICATES
+        )
+    yield table("debezium-json", (), KEYED)
+    yield table("debezium-json", list(messages("debezium-json", UNCLEAN)), config=DUPLICATES)
+    yield table("debezium-json", [{"after": {"id": None, "n": "a"}, "op": "c"}], KEYED)
+    wrapped = [
+        {"schema": {"type": "struct"}, "payload": one} for one in messages("debezium-json", HISTORY)
+    ]
+    yield table("debezium-json", wrapped, schema_include="true")
+    yield table("debezium-json", list(messages("debezium-json", HISTORY)), schema_include="true")
+    yield table("debezium-json", wrapped)
+    for form in ("debezium-json", "maxwell-json", "canal-json", "ogg-json"):
+        broken = LISTED_BROKEN if form == "canal-json" else DEBEZIUM_BROKEN
+        if form == "maxwell-json":
+            broken = tuple(
+                line.replace("[{", "{").replace("}]", "}").lower() for line in LISTED_BROKEN[:8]
+            )
+        if form == "ogg-json":
+            broken = tuple(
+                line.replace('"op": "c"', '"op_type": "I"').replace('"op": "u"', '"op_type": "U"')
+                .replace('"op": "d"', '"op_type": "D"') for line in broken
+            )  # fmt: skip
+        for line in broken:
+            yield table(form, [*BROKEN, line], ignore_parse_errors="true")
+    yield table("canal-json", CANAL)
+    yield table("canal-json", CANAL[:5])
+    yield table("canal-json", CANAL, KEYED)
+    yield table("canal-json", CANAL, database__include="db")
+    yield table("canal-json", CANAL, database__include="^d.2", table__include="t|x")
+    yield table("canal-json", CANAL, table__include="t", ignore_parse_errors="true")
+
+
+WRITTEN = "i INT, s STRING, m MAP<STRING, INT>, r ROW<a INT, b ARRAY<STRING>>, b BYTES, f DOUBLE"
+DECIMALS = "SELECT CAST(d AS DECIMAL(20, 10)) FROM (VALUES ('1E-7'), ('100'), ('-2.5')) AS v(d)"
+ROWS = """VALUES (1, 'x"é', MAP['k', 1], ROW(1, ARRAY['q']), X'0102', 1.5E0),
+ (2, CAST(NULL AS STRING), CAST(NULL AS MAP<STRING, INT>),
+  CAST(ROW(CAST(NULL AS INT), ARRAY[CAST(NULL AS STRING)]) AS ROW<a INT, b ARRAY<STRING>>),
+  CAST(NULL AS BYTES), CAST(NULL AS DOUBLE))"""
+
+
+def written_cases() -> Iterator[Case]:
+    for form in FORMATS:
+        yield table(form, (), WRITTEN, ROWS)
+        yield table(form, (), WRITTEN, ROWS, encode__ignore_null_fields="true")
+        yield table(form, (), "d DECIMAL(20, 10)", DECIMALS,
+                    encode__decimal_as_plain_number="true")  # fmt: skip
+        yield {**table(form, (), COLUMNS, "SELECT * FROM s"),
+               "source": [json.dumps(one) for one in messages(FORMATS[0], HISTORY)]}  # fmt: skip
+
+
+def create(name: str, case: Case, path: Path | str, form: str | None = None) -> str:
+    """Return the statement that creates a table of files, for Flink and for this library."""
+    options = {"connector": "filesystem", "path": str(path), "format": form or case["format"]}
+    if form is None:
+        options |= case["options"]
+    shown = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    return f"CREATE TABLE {name} ({case['columns']}) WITH ({shown})"
+
+
+def questions(cases: Sequence[Case], folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what Flink is asked: queries of files, or writes whose files are read as text."""
+    for number, case in enumerate(cases):
+        place = folder / str(number)
+        if case in WRITES:
+            setup = [create("t", case, place)]
+            if "source" in case:
+                (folder / f"s{number}").mkdir()
+                (folder / f"s{number}" / "rows").write_text("\n".join(case["source"]) + "\n")
+                setup.append(create("s", case, folder / f"s{number}", "debezium-json"))
+            setup.append(create("`lines`", {"columns": "line STRING"}, place, "raw"))
+            setup.append(f"INSERT INTO t {case['sql']}")
+            config = {"table.dml-sync": "true"}
+            yield {"setup": setup, "sql": "SELECT * FROM `lines`", "config": config}
+            continue
+        place.mkdir()
+        (place / "rows").write_text("".join(f"{line}\n" for line in case["lines"]))
+        yield {"setup": [create("t", case, place)], "sql": case["sql"], "config": case["config"]}
+
+
+READS: Sequence[Case] = tuple(read_cases())
+WRITES: Sequence[Case] = tuple(written_cases())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Record the changes that Flink reads and writes.")
+    parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
+    options = parser.parse_args()
+    cases = [*READS, *WRITES]
+    with tempfile.TemporaryDirectory() as folder:
+        lines = "".join(json.dumps(one) + "\n" for one in questions(cases, Path(folder)))
+        command = ["sh", str(ASK), options.oracle, "Streams"]
+        result = subprocess.run(
+            command, input=lines, capture_output=True, encoding="utf-8", check=True
+        ).stdout
+    answers = [json.loads(line) for line in result.split("\n") if line.strip()]
+    with RECORDING.open("w", encoding="utf-8") as file:
+        for case, answer in zip(cases, answers, strict=True):
+            kept: dict[str, Any] = {"error": answer.get("error"), "message": answer.get("message")}
+            if answer["ok"]:
+                kept = {"changes": answer["changes"]}
+                if case in WRITES:
+                    kept = {"written": [line for _, line in answer["changes"]]}
+            file.write(json.dumps({**case, **kept}, ensure_ascii=False) + "\n")
+    print(f"{len(cases)} cases were recorded")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Files of change data are read and written as by Flink 2.3.0: see fuzz/oracle/changelogs.py."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.oracle.changelogs import create
+from fuzz.oracle.streams import folded
+from properties.answers.values import canonical
+from schema_core import EnvironmentSettings, Row, TableEnvironment
+from schema_core.errors import SchemaCoreError
+from tests.support import CASES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORDED = [
+    json.loads(line)
+    for line in (CASES / "changelog_results.jsonl").read_text(encoding="utf-8").splitlines()
+]
+#: Whether all cases are compared, or every twentieth.
+EVERYTHING = os.environ.get("CHANGELOGS") == "all"
+READ = [case for case in RECORDED if case["lines"] or "PRIMARY KEY" in case["columns"]]
+WRITTEN = [case for case in RECORDED if "written" in case]
+ALL = "SELECT * FROM t"
+
+
+def drawn(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return cases if EVERYTHING else cases[::20]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_task(session: SparkSession) -> Iterator[None]:
+    """Few rows: one task reads them faster than several."""
+    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
+    before = {key: session.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        session.conf.set(key, old)
+
+
+def environment(
+    session: SparkSession, config: Mapping[str, str], *, streaming: bool
+) -> TableEnvironment:
+    settings = EnvironmentSettings
+    mode = settings.in_streaming_mode() if streaming else settings.in_batch_mode()
+    result = TableEnvironment.create(mode, spark=session)
+    for key, value in {"table.local-time-zone": "UTC", **config}.items():
+        result.execute_sql(f"SET '{key}' = '{value}'")
+    return result
+
+
+def plain(value: Any) -> Any:
+    """Return a nested row as a mapping, as `canonical` takes it."""
+    return dict(enumerate(map(plain, value))) if isinstance(value, Row) else value
+
+
+def changes(
+    session: SparkSession, case: Mapping[str, Any], place: Path, *, streaming: bool = True
+) -> list[list[Any]]:
+    """Return the changes of a case's query, each with its kind first."""
+    place.mkdir(exist_ok=True)
+    (place / "rows").write_text("".join(f"{line}\n" for line in case["lines"]), encoding="utf-8")
+    env = environment(session, case["config"], streaming=streaming)
+    env.execute_sql(create("t", case, place))
+    result = env.execute_sql(case["sql"])
+    types = [column.data_type for column in result.get_resolved_schema().columns]
+    return [
+        [
+            str(row.get_row_kind()),
+            *(canonical(plain(item), type_) for item, type_ in zip(row, types, strict=True)),
+        ]
+        for row in result.collect()
+    ]
+
+
+def remaining(case: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the rows that Flink's changes leave: the last of each key, or as often as added."""
+    rows: dict[str, list[list[Any]]] = {}
+    has_key = "PRIMARY KEY" in case["columns"]
+    for kind, *row in case["changes"]:
+        found = rows.setdefault(json.dumps(row[:1] if has_key else row), [])
+        if kind in ("+I", "+U"):
+            found[:] = [row] if has_key else [*found, row]
+        elif found:
+            found.pop()
+    return sorted((row for each in rows.values() for row in each), key=json.dumps)
+
+
+def is_plain(case: Mapping[str, Any]) -> bool:
+    """Return whether a query returns a change for each change that it reads.
+
+    Flink joins with an array of constants as with a table: it returns changes in another order.
+    """
+    return not any(word in case["sql"] for word in ("COUNT", " JOIN "))
+
+
+@pytest.mark.parametrize("case", drawn([case for case in READ if "changes" in case]), ids=str)
+def test_changes_are_those_of_flink(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    result = changes(session, case, tmp_path / "t")
+    if is_plain(case):
+        assert sorted(result, key=json.dumps) == sorted(case["changes"], key=json.dumps)
+        if "UNION" not in case["sql"]:
+            assert result == case["changes"]
+    else:
+        assert folded(result) == folded(case["changes"])
+    if case["sql"] == ALL:
+        state = changes(session, case, tmp_path / "t", streaming=False)
+        assert {kind for kind, *_ in state} <= {"+I"}
+        assert sorted((row for _, *row in state), key=json.dumps) == remaining(case)
+
+
+@pytest.mark.parametrize("case", drawn([case for case in READ if "error" in case]), ids=str)
+def test_corrupt_messages_are_refused(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    for streaming in (True, False):
+        with pytest.raises(SchemaCoreError) as caught:
+            changes(session, case, tmp_path / "t", streaming=streaming)
+        if "REPLICA IDENTITY" in (case["message"] or ""):
+            assert "REPLICA IDENTITY" in str(caught.value)
+        elif "Unknown" in (case["message"] or ""):
+            assert "unknown" in str(caught.value)
