@@ -12,7 +12,7 @@ import argparse
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -225,7 +225,7 @@ def read_cases() -> Iterator[Case]:
     yield table("debezium-json", list(messages("debezium-json", HISTORY)), schema_include="true")
     yield table("debezium-json", wrapped)
     for form in ("debezium-json", "maxwell-json", "canal-json", "ogg-json"):
-        broken = LISTED_BROKEN if form == "canal-json" else DEBEZIUM_BROKEN
+        broken: tuple[str, ...] = LISTED_BROKEN if form == "canal-json" else DEBEZIUM_BROKEN
         if form == "maxwell-json":
             broken = tuple(
                 line.replace("[{", "{").replace("}]", "}").lower() for line in LISTED_BROKEN[:8]
@@ -263,7 +263,7 @@ def written_cases() -> Iterator[Case]:
                "source": [json.dumps(one) for one in messages(FORMATS[0], HISTORY)]}  # fmt: skip
 
 
-def create(name: str, case: Case, path: Path | str, form: str | None = None) -> str:
+def create(name: str, case: Mapping[str, Any], path: Path | str, form: str | None = None) -> str:
     """Return the statement that creates a table of files, for Flink and for this library."""
     options = {"connector": "filesystem", "path": str(path), "format": form or case["format"]}
     if form is None:

@@ -27,6 +27,7 @@ from schema_core.spark.changelog import ROW_KIND as ROW_KIND
 from schema_core.spark.changelog import Changelog as Changelog
 from schema_core.spark.changelog import SupportsChangelog as SupportsChangelog
 from schema_core.spark.changelog import SupportsChangelogRead as SupportsChangelogRead
+from schema_core.spark.changelog import SupportsChangelogWrite as SupportsChangelogWrite
 from schema_core.spark.connector import ConnectorBase as ConnectorBase
 from schema_core.spark.connector import MicroBatch as MicroBatch
 from schema_core.spark.connector import ReadContext as ReadContext

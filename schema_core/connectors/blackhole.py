@@ -29,6 +29,14 @@ class BlackholeConnector(ConnectorBase, SupportsPartitioning):
         """Compute all rows; an error in any column fails the job."""
         frame.write.format("noop").mode("append").save()
 
+    def consumes_changes(self, options: Mapping[str, str]) -> bool:
+        """Changes are computed, too."""
+        return True
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Compute all changes, as `write`."""
+        self.write(frame, context)
+
     def write_changes(
         self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
     ) -> None:

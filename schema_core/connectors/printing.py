@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.environment.options import ConfigOption, boolean, positive
+from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.template import inline, sql
@@ -74,6 +75,16 @@ class PrintConnector(ConnectorBase, SupportsPartitioning):
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Print the rows, in order if there is one task."""
         _print(_lines(frame, context), context)
+
+    def consumes_changes(self, options: Mapping[str, str]) -> bool:
+        """Changes are printed with their kinds."""
+        return True
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Print changes with their kinds."""
+        lines = _lines(frame, context, [ColumnNode(ROW_KIND)])
+        changes = ((f"{kind}{line.removeprefix(INSERTED)}", task) for kind, line, task in lines)
+        _print(changes, context)
 
     def write_changes(
         self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, runtime_check
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.environment.planner import Change
 from schema_core.environment.plans.changelog_mode import ChangelogMode
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Node, quote
 from schema_core.spark.connector import (
@@ -43,6 +43,9 @@ DUPLICATES: Final = ConfigOption(
 #: Columns of changelog frames: the kind of a change, and what orders the changes.
 ROW_KIND: Final = "$row_kind$"
 CHANGE_ORDER: Final = "$change_order$"
+
+#: The kinds of changes that remove their rows.
+REMOVALS: Final = frozenset({RowKind.UPDATE_BEFORE, RowKind.DELETE})
 
 _INSERT, _BEFORE, _AFTER, _DELETE = (f"'{kind}'" for kind in RowKind)
 #: Whether a change adds its row; it removes it otherwise.
@@ -288,8 +291,48 @@ class Changelog:
 
 
 @runtime_checkable
+class SupportsChangelogWrite(SparkConnector, Protocol):
+    """A connector whose tables take changes, not only insertions."""
+
+    def consumes_changes(self, options: Mapping[str, str]) -> bool:
+        """Return whether a table with these options takes changes."""
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write the changes of a changelog frame without `CHANGE_ORDER`, in their order.
+
+        `frame` has the columns as for `write`, and `ROW_KIND`.
+        """
+
+
+def takes_changes(
+    connector: SparkConnector, options: Mapping[str, str]
+) -> TypeGuard[SupportsChangelogWrite]:
+    """Return whether a table takes changes."""
+    return isinstance(connector, SupportsChangelogWrite) and connector.consumes_changes(options)
+
+
+def require_changes(connector: SparkConnector, context: WriteContext) -> None:
+    """Require that a table takes the changes of a query in streaming mode.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported`.
+    """
+    if not takes_changes(connector, context.options):
+        raise UnsupportedError(
+            f"the table {context.identifier.as_summary_string()} cannot consume the updates and "
+            "deletions that the query reads",
+            code="streaming-not-supported",
+            hint="run the job in batch mode, which writes the rows that the changes leave, or "
+            "write a table with a format of changes, such as 'debezium-json'",
+        )
+
+
+@runtime_checkable
 class SupportsChangelog(SparkConnector, Protocol):
-    """A connector that takes every change of updated rows from a streaming job."""
+    """A connector that takes every change of updated rows from a streaming job.
+
+    Tables of one with `SupportsChangelogWrite` only if they take changes.
+    """
 
     def write_changes(
         self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog

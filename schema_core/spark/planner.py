@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -130,8 +130,17 @@ class SparkPlanner:
             if overwrite or self._record is not None:
                 raise needs_all_rows("INSERT OVERWRITE" if overwrite else "a job with a record")
             return self._streams.write(plan, query, target, columns, partition=partition)
+        kinds: Collection[int] = ()
+        if is_streaming(self.context.options) and (changes := self._reader.change_query(query)):
+            query, kinds = changes
         return self._writer.insert(
-            query, target, columns, overwrite=overwrite, partition=partition, record=self._record
+            query,
+            target,
+            columns,
+            overwrite=overwrite,
+            partition=partition,
+            record=self._record,
+            kinds=kinds,
         )
 
     @jvm_errors()

@@ -131,3 +131,67 @@ def test_corrupt_messages_are_refused(
             assert "REPLICA IDENTITY" in str(caught.value)
         elif "Unknown" in (case["message"] or ""):
             assert "unknown" in str(caught.value)
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", drawn(WRITTEN), ids=str)
+def test_messages_are_written_as_by_flink(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    env = environment(session, case["config"], streaming=True)
+    env.execute_sql(create("t", case, tmp_path / "t"))
+    if "source" in case:
+        (tmp_path / "s").mkdir()
+        (tmp_path / "s" / "rows").write_text("\n".join(case["source"]) + "\n")
+        env.execute_sql(create("s", {**case, "options": {}}, tmp_path / "s", "debezium-json"))
+    env.execute_sql(f"INSERT INTO t {case['sql']}").wait()
+    lines = [
+        line
+        for path in sorted((tmp_path / "t").glob("part-*"))
+        for line in path.read_text().splitlines()
+    ]
+    if "source" not in case:
+        lines.sort()
+        case = {**case, "written": sorted(case["written"])}
+
+    assert list(map(json.loads, lines)) == list(map(json.loads, case["written"]))
+    if any("plain" in option for option in case["options"]):
+        assert not any("E" in line.partition('"d":')[2].partition("}")[0] for line in lines)
+
+
+def test_tables_of_rows_refuse_changes(session: SparkSession, tmp_path: Path) -> None:
+    """In batch mode the rows that the changes leave are written."""
+    case = next(case for case in READ if "changes" in case and case["sql"] == ALL)
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "rows").write_text("".join(f"{line}\n" for line in case["lines"]))
+    sink = {**case, "options": {}, "format": "json"}
+    for streaming in (True, False):
+        env = environment(session, {}, streaming=streaming)
+        env.execute_sql(create("t", case, tmp_path / "t"))
+        env.execute_sql(create("k", sink, tmp_path / "k"))
+        if streaming:
+            with pytest.raises(SchemaCoreError) as caught:
+                env.execute_sql("INSERT INTO k SELECT * FROM t").wait()
+            assert "streaming-not-supported" == caught.value.code
+        else:
+            env.execute_sql("INSERT INTO k SELECT * FROM t").wait()
+            assert 3 == len(list(env.execute_sql("SELECT * FROM k").collect()))
+
+
+def test_changes_are_printed_with_their_kinds(
+    session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = next(case for case in READ if "changes" in case and case["sql"] == ALL)
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "rows").write_text("".join(f"{line}\n" for line in case["lines"]))
+    env = environment(session, {}, streaming=True)
+    env.execute_sql(create("t", case, tmp_path / "t"))
+    env.execute_sql("CREATE TABLE p (id INT, n STRING) WITH ('connector' = 'print')")
+    env.execute_sql("INSERT INTO p SELECT id, n FROM t WHERE id = 1").wait()
+
+    printed = [
+        f"{kind}[{id_}, {name or 'null'}]" for kind, id_, name, _ in case["changes"] if id_ == 1
+    ]
+    assert capsys.readouterr().out.splitlines() == printed

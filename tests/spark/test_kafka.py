@@ -10,6 +10,7 @@ import datetime as dt
 import json
 from collections.abc import Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -506,3 +507,31 @@ def test_changes_that_are_refused(
     result, message = code(environment, "SELECT * FROM t")
     assert "invalid-kafka-options" == result
     assert "'debezium-json' is of changes" in message
+
+
+def test_changes_are_written_to_topics(session: SparkSession, topic: Topic, tmp_path: Path) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    (tmp_path / "rows").write_text(
+        '{"after": {"id": 1, "v": "a"}, "op": "c"}\n{"after": {"id": 2, "v": "b"}, "op": "c"}\n'
+        + json.dumps(UPDATE)
+        + '\n{"before": {"id": 2, "v": "b"}, "op": "d"}\n'
+    )
+    columns = "id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED"
+    environment.execute_sql(
+        f"CREATE TABLE s ({columns}) WITH ('connector' = 'filesystem', 'format' = 'debezium-json',"
+        f" 'path' = '{tmp_path}')"
+    )
+    create(environment, columns, format="maxwell-json")
+    environment.execute_sql("INSERT INTO t SELECT * FROM s").wait()
+    messages = [json.loads(item["value"]) for item in topic.sent]
+    assert [(item["type"], item["data"]["id"], item["data"]["v"]) for item in messages] == [
+        ("insert", 1, "a"), ("insert", 2, "b"), ("delete", 1, "a"), ("insert", 1, "b"),
+        ("delete", 2, "b"),
+    ]  # fmt: skip
+    environment.execute_sql("DROP TABLE t")
+    create(environment, columns, connector="upsert-kafka", scan__startup__mode="",
+           key__format="json", value__format="json")  # fmt: skip
+    environment.execute_sql("INSERT INTO t SELECT * FROM s").wait()
+    assert sorted((item["key"], item["value"]) for item in topic.sent) == [
+        (b'{"id":1}', b'{"id":1,"v":"b"}'), (b'{"id":2}', None),
+    ]  # fmt: skip

@@ -209,6 +209,35 @@ def test_windows_are_written_once_and_late_rows_are_dropped(
     assert 4 >= len([path for path in (tmp_path / "t").iterdir() if path.name[0] != "."])
 
 
+def test_updates_are_written_as_changes(env: TableEnvironment, tmp_path: Path) -> None:
+    """The old row is removed before the new one; equal rows are no change."""
+    columns = "k STRING, n BIGINT{}"
+    sink = f"'connector' = 'filesystem', 'format' = 'debezium-json', 'path' = '{tmp_path / 't'}'"
+    statement = "INSERT INTO t SELECT k, COUNT(v) FROM s GROUP BY k"
+    env.execute_sql(f"CREATE TABLE t ({columns.format('')}) WITH ({sink})")
+    with pytest.raises(SchemaCoreError, match="cannot consume update changes"):
+        env.execute_sql(statement)
+    env.execute_sql("DROP TABLE t")
+    key = ", PRIMARY KEY (k) NOT ENFORCED"
+    env.execute_sql(f"CREATE TABLE t ({columns.format(key)}) WITH ({sink})")
+
+    def written() -> list[str]:
+        files = (tmp_path / "t").glob("part-*")
+        return sorted(line for path in files for line in path.read_text().splitlines())
+
+    def message(name: str, count: int, *, added: bool = True) -> str:
+        row = f'{{"k":"{name}","n":{count}}}'
+        before, after, code = ("null", row, "c") if added else (row, "null", "d")
+        return f'{{"before":{before},"after":{after},"op":"{code}"}}'
+
+    with running(env, statement):
+        added(tmp_path / "s", "1", "a,2024-01-01 00:00:01,1,\nb,2024-01-01 00:00:12,1,\n")
+        first = [message("a", 1), message("b", 1)]
+        until(written, first)
+        added(tmp_path / "s", "2", "a,2024-01-01 00:00:14,2,\nb,2024-01-01 00:00:03,,\n")
+        until(written, sorted([*first, message("a", 1, added=False), message("a", 2)]))
+
+
 def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ commits are those of all files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +26,7 @@ from schema_core.connectors.files.stored_names import REWRITE
 from schema_core.connectors.files.text_files import TEXT_FILES
 from schema_core.errors import ExternalError
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND, adds_row
+from schema_core.spark.changelog import CHANGE_ORDER, REMOVALS, ROW_KIND, Changelog, adds_row
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, quote
@@ -138,3 +138,30 @@ def encode_lines(frame: DataFrame, context: WriteContext) -> tuple[DataFrame, Wr
     return select(frame, [(line, CONTENT), *partitions]), replace(
         context, table=_lines_table(context)
     )
+
+
+def encode_updates(
+    frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+) -> tuple[DataFrame, WriteContext]:
+    """Return the changes that updated rows make as lines of files, and the context of their write.
+
+    `changelog` compares the messages of rows, so that values are not converted to Python.
+    """
+    form = CHANGE_FORMATS[context.options[FORMAT.key]]
+    require_writable(form, context.options)
+    columns = {name: (ColumnNode(name), type_) for name, type_ in _inner(context).items()}
+    added, removed = (
+        nodes.Cast(form.encode(columns, adds, context.options), "STRING")
+        for adds in (nodes.TRUE, nodes.FALSE)
+    )
+    own = [(ColumnNode(name), f"$key{place}$") for place, name in enumerate(key)]
+    names = list(context.table.partition_keys)
+    partitions = [(ColumnNode(name), name) for name in names]
+    rows = select(frame, [*own, (added, "$added$"), (removed, "$removed$"), *partitions])
+    lines = [
+        (change[len(key) + (change.kind in REMOVALS)], *change[len(key) + 2 :])
+        for change in changelog.changes(map(tuple, rows.toLocalIterator()))
+    ]
+    schema = rows.select("$added$", *map(quote, names)).toDF(CONTENT, *names).schema
+    made = context.session.createDataFrame(lines, schema)
+    return made, replace(context, table=_lines_table(context))

@@ -10,6 +10,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -24,6 +25,7 @@ from schema_core.connectors.files.change_files import (
     change_format,
     decode_lines,
     encode_lines,
+    encode_updates,
     lines_to_read,
 )
 from schema_core.connectors.files.file_layout import (
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
     from schema_core.environment.jobs.atomicity import Stage
+    from schema_core.spark.changelog import Changelog
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
 
 TEXT = types.VarCharType(types.MAX_LENGTH)
@@ -434,9 +437,13 @@ class FilesystemConnector:
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into the stage of the job."""
         require_instance(context.stage, commit.FileStage, "the stage of a write")
-        stage = cast("commit.FileStage", context.stage)
         if change_format(context.options) is not None:
             frame, context = encode_lines(frame, context)
+        self._write_lines(frame, context)
+
+    def _write_lines(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows, or lines of changes, into the stage."""
+        stage = cast("commit.FileStage", context.stage)
         layout = FileLayout(context)
         if context.row_change is not None:
             stage.replace_files(frozenset(layout.relative_paths(context.row_change.groups or ())))
@@ -466,6 +473,28 @@ class FilesystemConnector:
             else f"{layout.path}/{stage.name}"
         )
         writer.format(source).save(place)
+
+    def consumes_changes(self, options: Mapping[str, str]) -> bool:
+        """Return whether files of the table's format hold changes."""
+        return change_format(options) is not None
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write changes into the stage of the job, in one file of each partition."""
+        self.write(frame.coalesce(1), context)
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Write the changes of a micro-batch, each as a message, in their order."""
+        stage = self.stage(context)
+        try:
+            lines, inner = encode_updates(frame, replace(context, stage=stage), key, changelog)
+            self._write_lines(lines.coalesce(1), inner)
+            stage.prepare()
+            stage.commit()
+        except BaseException:
+            stage.abort()
+            raise
 
 
 def _require_all_records(options: Mapping[str, str]) -> None:

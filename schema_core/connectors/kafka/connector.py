@@ -40,10 +40,10 @@ from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import NotFoundError, UnsupportedError
-from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
+from schema_core.spark.changelog import CHANGE_ORDER, REMOVALS, ROW_KIND, adds_row
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.tree import Cast, NamedNode, Node, call, quote
+from schema_core.spark.compiler.tree import FALSE, TRUE, Cast, NamedNode, Node, call, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ConnectorBase,
@@ -70,6 +70,8 @@ from schema_core.types import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.spark.changelog import Changelog
 
 SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 
@@ -298,13 +300,48 @@ class KafkaConnector(ConnectorBase):
         """Write each row as a message; errors as `read`."""
         check_topics(context.options, writes=True)
         layout = self.layout(context)
+        adds: Node = TRUE
+        if ROW_KIND in frame.columns:
+            adds = adds_row(ColumnNode(ROW_KIND))
+        messages = select(self.rows(frame, context), parts_of_messages(layout, context, adds))
+        self._send(messages, context)
+
+    def _send(self, messages: DataFrame, context: WriteContext) -> None:
         settings = client_settings(context.options) | {"topic": topics(context.options)[0]}
-        messages = select(self.rows(frame, context), parts_of_messages(layout, context))
         if (tasks := PARALLELISM.of(context.options)) is not None:
             messages = messages.coalesce(tasks)
         if "headers" in context.metadata:
             settings["includeHeaders"] = "true"
         self.send(messages, settings)
+
+    def consumes_changes(self, options: Options) -> bool:
+        """Return whether messages of the values' format hold changes."""
+        return _name_of_value_format(options) in CHANGE_FORMATS
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write each change as a message, as `write`."""
+        self.write(frame, context)
+
+    def write_changes(
+        self, frame: DataFrame, context: WriteContext, key: Sequence[str], changelog: Changelog
+    ) -> None:
+        """Write the changes of a micro-batch, each as a message, in their order.
+
+        `changelog` compares the messages of rows, so that values are not converted to Python.
+        """
+        layout = self.layout(context)
+        own = [(ColumnNode(name), f"$key{place}$") for place, name in enumerate(key)]
+        added, removed = (parts_of_messages(layout, context, adds) for adds in (TRUE, FALSE))
+        (new, _), (old, _), *others = added[0], removed[0], *added[1:]
+        rows = select(frame, [*own, (new, "$added$"), (old, "$removed$"), *others])
+        place = len(key)
+        messages = [
+            (change[place + (change.kind in REMOVALS)], *change[place + 2 :])
+            for change in changelog.changes(map(tuple, rows.toLocalIterator()))
+        ]
+        names = [name for _, name in others]
+        schema = rows.select("$added$", *names).toDF("value", *names).schema
+        self._send(context.session.createDataFrame(messages, schema).coalesce(1), context)
 
     def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
         """Return the rows to write."""
@@ -356,6 +393,10 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
     def changelog_mode(self, options: Options) -> ChangelogMode:
         """Return the mode of updates by key: a message without a value deletes the row."""
         return ChangelogMode.upsert()
+
+    def consumes_changes(self, options: Options) -> bool:
+        """The last change of each key is written; a deletion as a message without a value."""
+        return True
 
     def rows(self, frame: DataFrame, context: WriteContext) -> DataFrame:
         keys = ", ".join(map(quote, context.upsert_key))
@@ -470,11 +511,24 @@ def _metadata(key: str) -> NamedNode:
     return METADATA[key][1], metadata_column(key)
 
 
-def parts_of_messages(layout: MessageLayout, context: WriteContext) -> list[NamedNode]:
-    """Return the columns of Spark's Kafka sink (`type-not-in-message`)."""
+def parts_of_messages(
+    layout: MessageLayout, context: WriteContext, adds: Node = TRUE
+) -> list[NamedNode]:
+    """Return the columns of Spark's Kafka sink (`type-not-in-message`).
+
+    `adds` tells whether a change adds its row: one that does not has, in a format of rows, no
+    value.
+    """
     types = context.physical_columns
     value = {name: (ColumnNode(name), types[name]) for name in layout.value}
-    parts: list[NamedNode] = [(layout.value_format.encode(value), "value")]
+    form = layout.value_format
+    if form.changes is not None:
+        message = form.encode_change(value, adds)
+    else:
+        message = form.encode(value)
+        if adds is not TRUE:
+            message = inline("if({adds}, {message}, NULL)", adds=adds, message=message)
+    parts: list[NamedNode] = [(message, "value")]
     if layout.key_format is not None:
         key = {inner: (ColumnNode(name), types[name]) for inner, name in layout.key.items()}
         parts.append((layout.key_format.encode(key), "key"))

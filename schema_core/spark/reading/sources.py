@@ -124,7 +124,7 @@ def source_frame(
         if not isinstance(column, ComputedColumn)
     ]
     others = [*map(raw_column, raw), *map(metadata_column, further)]
-    raw_columns = [(ColumnNode(name), name) for name in others]
+    raw_columns: list[NamedNode] = [(ColumnNode(name), name) for name in others]
     raw_columns += own
     frame = select(frame, [*stored, *raw_columns])
     if len(stored) < len(columns):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
 
 from schema_core.environment.connector import (
     Ability,
@@ -36,7 +36,7 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
-from schema_core.spark.changelog import Changelog, SupportsChangelog
+from schema_core.spark.changelog import Changelog, SupportsChangelog, SupportsChangelogWrite
 from schema_core.spark.connector import (
     MicroBatch,
     Read,
@@ -306,6 +306,17 @@ def require_replay(connectors: Iterable[SparkConnector]) -> None:
 # --- sinks ----------------------------------------------------------------------------------------
 
 
+def takes_updates(
+    connector: SparkConnector, options: Mapping[str, str]
+) -> TypeGuard[SupportsChangelog]:
+    """Return whether a table takes every change of updated rows, not only the last of a key."""
+    if Ability.UPSERT in connector.abilities:
+        return False
+    if isinstance(connector, SupportsChangelogWrite) and not connector.consumes_changes(options):
+        return False
+    return isinstance(connector, SupportsChangelog)
+
+
 def require_updates(
     connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
 ) -> None:
@@ -313,12 +324,15 @@ def require_updates(
 
     `columns` are those that the query fills, in its order (`streaming-not-supported`).
     """
-    if isinstance(connector, SupportsChangelog):
-        return
+    takes_all = takes_updates(connector, target.table.options)
+    guarantee = delivery_guarantee_of(connector, target.table.options)
+    if takes_all and guarantee is DeliveryGuarantee.NONE:
+        return  # nothing is stored whose former rows a restarted job would not remove
     shown = target.identifier.as_summary_string()
     operation = plan.state.value if plan.state is not None else ""
     primary = target.table.resolved_schema.primary_key
-    if Ability.UPSERT not in connector.abilities or primary is None:
+    is_replaced = takes_all or Ability.UPSERT in connector.abilities
+    if not is_replaced or primary is None:
         raise UnsupportedError(
             f"the table {shown} cannot consume update changes, which {operation} produces",
             code="streaming-not-supported",
@@ -621,7 +635,7 @@ class StreamPlanner:
             require_unchanged()
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
-            if plan.is_updated and isinstance(connector, SupportsChangelog):
+            if plan.is_updated and takes_updates(connector, context.options):
                 connector.write_changes(rows, context_of_part, key, changelog)
             else:
                 has_state = plan.state is not None

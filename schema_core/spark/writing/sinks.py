@@ -37,6 +37,7 @@ from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
+from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, require_changes
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
 from schema_core.spark.compiler.template import inline
@@ -62,6 +63,7 @@ from schema_core.spark.connector import (
     zone_of,
 )
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
+from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.session.frames import select
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import (
@@ -109,17 +111,19 @@ class Sink:
         self._filled = list(self._types) if columns is None else list(columns)
         self._options = options
 
-    def targets(self, query: Relation) -> Columns:
-        """Return the columns that the query fills, by position.
+    def targets(self, query: Relation, *, has_kind: bool = False) -> Columns:
+        """Return the columns that the query fills, by position; the last may be `KIND`.
 
         Errors: `sink-column-mismatch`, `sink-type-mismatch`, and `missing-value` for a NOT NULL
         column that the query does not fill.
         """
-        targets = _assignable(query, self._filled, self._types)
+        given = result_columns(query)
+        own = (KIND,) if has_kind else ()
+        targets = _assignable(given[: len(given) - len(own)], self._filled, self._types)
         for name, type_ in self._types.items():
             if name not in self._filled and not type_.is_nullable:
                 raise SchemaError(f"no value for NOT NULL column {name!r}", code="missing-value")
-        return targets
+        return (*targets, *own)
 
     def frame(self, frame: DataFrame, connector: SparkConnector, zone: str) -> DataFrame:
         """Return rows of the target columns as the connector writes them.
@@ -144,6 +148,10 @@ class Sink:
             for column in self._columns
             if isinstance(column, MetadataColumn)
         ]
+        if ROW_KIND in frame.columns:
+            kind: NamedNode = (ColumnNode(ROW_KIND), ROW_KIND)
+            frame = select(frame, [*checked, kind])
+            return select(frame, [*physical, *metadata, kind]) if metadata else frame
         frame = select(frame, checked)
         return select(frame, [*physical, *metadata]) if metadata else frame
 
@@ -203,9 +211,8 @@ def _require_fitting(node: Node, name: str, type_: LengthType) -> Node:
     )
 
 
-def _assignable(query: Relation, names: Sequence[str], types: dict[str, DataType]) -> Columns:
+def _assignable(given: Columns, names: Sequence[str], types: dict[str, DataType]) -> Columns:
     """Return the target columns of a query, to which its columns must cast implicitly."""
-    given = result_columns(query)
     unknown = [name for name in names if name not in types]
     if unknown or len(given) != len(names):
         raise SchemaError(
@@ -422,8 +429,12 @@ class Writer:
         overwrite: bool,
         partition: Mapping[str, str] | None,
         record: CommitRecord | None = None,
+        kinds: Collection[int] = (),
     ) -> JobGraph:
-        """Prepare the write of a query; its rows become visible when all are written."""
+        """Prepare the write of a query; its rows become visible when all are written.
+
+        `kinds` are the scans of a query of changes: see `schema_core.spark.reading.row_kinds`.
+        """
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
         batch = _recorded_batch(connector, target, record)
         self._reader.validate(query)  # before Spark is started
@@ -431,7 +442,9 @@ class Writer:
             connector, target, overwrite=overwrite, partition=partition, batch=batch
         )
         context = _with_files(connector, context, query)
-        frame, reads = self._rows(query, target, columns, connector)
+        if kinds:
+            require_changes(connector, context)
+        frame, reads = self._rows(query, target, columns, connector, kinds)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
         return self._job(name, connector, frame, context, level, Registration(), reads)
@@ -592,12 +605,14 @@ class Writer:
         target: BoundTable,
         columns: Sequence[str] | None,
         connector: SparkConnector,
+        kinds: Collection[int] = (),
     ) -> tuple[DataFrame, list[Read]]:
         """Return the rows as the table's connector writes them, and their sources."""
         self._reader.session_for(query)  # the sources are validated before the columns
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         reads: list[Read] = []
-        frame = self._reader.frame(query, sink.targets(query), reads=reads)
+        targets = sink.targets(query, has_kind=bool(kinds))
+        frame = self._reader.frame(query, targets, reads=reads, kinds=kinds)
         return sink.frame(frame, connector, zone_of(self._context.options)), reads
 
     def _job(
@@ -661,8 +676,13 @@ class Writer:
 
             def write() -> None:
                 with diagnosing(reads):
-                    if (written := rows(context)) is not None:
-                        connector.write(*written)
+                    if (written := rows(context)) is None:
+                        return
+                    frame, of_rows = written
+                    if ROW_KIND in frame.columns:
+                        cast("SupportsChangelogWrite", connector).write_changelog(frame, of_rows)
+                    else:
+                        connector.write(frame, of_rows)
 
             transaction = TableTransaction(level, stage, registration)
             job = SparkJob(context.session, name, write, transaction, located, properties)
