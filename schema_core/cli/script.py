@@ -22,6 +22,7 @@ from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lin
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
+from schema_core.migration.files.variables import FilledScript, keep_variables, list_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
 
@@ -37,9 +38,9 @@ Define = Annotated[
 ]
 
 
-def read(path: Path, definitions: list[str] | None = None) -> str:
-    """Return a script with its definitions substituted, as `read_text`."""
-    return substitute_definitions(read_text(path), definitions or [])
+def read(path: Path, definitions: list[str] | None = None, *, warns: bool = True) -> FilledScript:
+    """Return a script with the values of its variables, as `read_text` and `fill`."""
+    return replace(fill(read_text(path), definitions or [], warns=warns), file=path_name(path))
 
 
 def read_text(path: Path, limit: int = MAX_TEXT) -> str:
@@ -78,9 +79,10 @@ class ScriptTables(NamedTuple):
 
 def tables(file: Path) -> ScriptTables:
     """Return the tables that a script creates and leaves."""
-    text = read(file)
+    script = read(file)
+    text = script.text
     settings = EnvironmentSettings.in_streaming_mode()
-    with dry_run_session(settings, checks_connectors=False) as session:
+    with script.locating(), dry_run_session(settings, checks_connectors=False) as session:
         paths = []
         for statement in parse_statements(text):
             dry_run_statement(session, statement, text)
@@ -266,18 +268,18 @@ def interrupt_exit(interrupt: KeyboardInterrupt) -> typer.Exit:
     return typer.Exit(INTERRUPTED)
 
 
-def substitute_definitions(text: str, definitions: list[str]) -> str:
-    """Replace ``${NAME}``; a name without a definition stays, with a warning on stderr.
+def fill(text: str, definitions: list[str], *, warns: bool = True) -> FilledScript:
+    """Replace variables by values; one without a definition stays, with a warning on stderr.
 
-    >>> substitute_definitions("'${directory}/a' ${other}", ["directory=data"])
-    "'data/a' ${other}"
+    >>> fill("'${directory}/a' ${other}", ["directory=it's"], warns=False).text
+    "'it''s/a' ${other}"
     """
     pairs = values(definitions)
-    for name in dict.fromkeys(re.findall(r"\$\{(\w+)\}", text)):
-        if name not in pairs:
+    for name in dict.fromkeys(list_variables(text)):
+        if warns and name not in pairs:
             problem = f"${{{name}}} is not defined: add --define {name}=VALUE"
             print(f"schema-core: warning: {problem}", file=sys.stderr)
-    return re.sub(r"\$\{(\w+)\}", lambda match: pairs.get(match[1], match[0]), text)
+    return FilledScript.fill(text, keep_variables([text], pairs), "the script")
 
 
 def values(definitions: list[str]) -> dict[str, str]:

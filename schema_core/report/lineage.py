@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from schema_core.base.paths import ObjectIdentifier, format_path, join_names
 from schema_core.catalog.objects import (
@@ -89,9 +89,10 @@ def draw_lineage(lineage: Lineage) -> Diagram:
     return Diagram(nodes, arrows)
 
 
-def lineage_parts(lineage: Lineage) -> tuple[str, ...]:
-    """Return the diagram and each table."""
-    return scroll(draw_lineage(lineage).to_svg()), *map(_table_html, lineage.tables)
+def lineage_parts(lineage: Lineage, hide: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Return the diagram and each table; `hide` is applied to the expressions of columns."""
+    tables = (_table_html(table, hide) for table in lineage.tables)
+    return scroll(draw_lineage(lineage).to_svg()), *tables
 
 
 def lineage_page(lineage: Lineage, title: str) -> str:
@@ -104,12 +105,12 @@ def lineage_html(lineage: Lineage) -> str:
     return "\n".join(map(_table_html, lineage.tables))
 
 
-def _table_html(one: TableLineage) -> str:
+def _table_html(one: TableLineage, hide: Callable[[str], str] = str) -> str:
     rows = [
         (
             code(column.name),
             type_html(column.data_type),
-            code(column.explain_extras()),
+            code(hide(column.explain_extras() or "")),
             "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins),
         )
         for column, origins in zip(one.schema.columns, one.reads, strict=True)

@@ -29,6 +29,7 @@ from schema_core.cli.commands.migration_gates import (
     describe_risk,
     find_risks,
     lint_files,
+    read_setup,
 )
 from schema_core.cli.findings import (
     VERSION,
@@ -144,12 +145,11 @@ def _migrator(
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    file = setup or directory / SETUP
-    if setup is not None or file.exists():
-        text = script.read(file, define)
-        with script.exit_on_error(file, UNREADABLE):
-            for statement in parse_statements(text):
-                environment.execute_statement(statement, text)
+    preceding = read_setup(directory, setup, define, warns=True)
+    if preceding is not None:
+        with script.exit_on_error(setup or directory / SETUP, UNREADABLE), preceding.locating():
+            for statement in parse_statements(preceding.text):
+                environment.execute_statement(statement, preceding.text)
     return environment
 
 
@@ -223,7 +223,7 @@ def try_pending(
     Nothing is kept, and nothing of the catalog and its files is changed. Exits with 1 for a
     migration or a statement that fails.
     """
-    text = None if run is None else script.read(run, define)
+    last = None if run is None else script.read(run, define)
     with script.exit_on_error(directory, None):
         migrator = _migrator(directory, setup, define)
         with try_migrations(
@@ -242,10 +242,10 @@ def try_pending(
                 print("nothing to do")
             for path in diff or []:
                 print(trial.diff(path, on=on or None))
-            if run is not None and text is not None:
-                with script.exit_on_error(run):
-                    for statement in parse_statements(text):
-                        answer = trial.environment.execute_statement(statement, text)
+            if run is not None and last is not None:
+                with script.exit_on_error(run), last.locating():
+                    for statement in parse_statements(last.text):
+                        answer = trial.environment.execute_statement(statement, last.text)
                         follow(answer.job, quiet=True)
                         answer.print()
 

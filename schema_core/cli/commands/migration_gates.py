@@ -5,7 +5,6 @@ They execute migrations on a scratch catalog, and open the one of the setup only
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +36,7 @@ from schema_core.migration.files.definitions import (
 from schema_core.migration.files.directory import SETUP, MigrationDirectory
 from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.scratch import mask_secrets, open_scratch
-from schema_core.migration.files.variables import hide_values
+from schema_core.migration.files.variables import FilledScript, hide_values
 from schema_core.migration.gates.lint import RULES, LintFinding, lint_history, lint_migrations
 
 Since = Annotated[
@@ -97,15 +96,14 @@ def lint_files(
     )
 
 
-def read_setup(directory: Path, setup: Path | None, define: list[str] | None) -> str | None:
+def read_setup(
+    directory: Path, setup: Path | None, define: list[str] | None, *, warns: bool = False
+) -> FilledScript | None:
     """Return the setup script, in which variables without a value stay; None without one."""
     file = setup or directory / SETUP
     if setup is None and not file.exists():
         return None
-    pairs = script.values(define or [])
-    return re.sub(
-        r"\$\{(\w+)\}", lambda match: pairs.get(match[1], match[0]), script.read_text(file)
-    )
+    return script.read(file, define, warns=warns)
 
 
 def _find_target(directory: Path, since: str) -> frozenset[str] | None:

@@ -47,6 +47,7 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
 )
+from schema_core.migration.files.variables import FilledScript
 from schema_core.sql import statement_syntax
 from schema_core.sql.parser import read_statements
 from schema_core.sql.syntax import Call, Literal, LiteralKind
@@ -83,24 +84,29 @@ def resolve(
     read. Nothing is changed, also in catalogs that the script opens. Exits with 1 if there are
     errors, with 2 if the file cannot be read.
     """
-    text = script.read(file, define)
+    filled = script.read(file, define)
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
     schemas: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
     with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
-        findings = findings_of(file, check(session, text, describe_to(form, schemas)))
+        errors = check(session, filled.text, describe_to(form, schemas))
+        findings = findings_of(file, filled, errors)
         if output is Output.HTML:
             from schema_core.report.lineage import find_lineage, lineage_parts
 
             try:
                 left = (path for path in schemas if session.tables.find(path) is not None)
-                parts = lineage_parts(find_lineage(session, left))
+                parts = lineage_parts(find_lineage(session, left), filled.hide_values)
             except SchemaCoreError as error:
+                filled.locate_error(error)
                 findings += diagnostic_findings(file, error.diagnostics, Level.WARNING)
     report = FindingReport("resolve", findings, [str(file)], html=lambda: parts)
-    tables = {join_names(identifier.to_list()): text for identifier, text in schemas.items()}
+    tables = {
+        join_names(identifier.to_list()): filled.hide_values(text)
+        for identifier, text in schemas.items()
+    }
     document = json.loads(as_json(report)) | {"tables": tables}
-    finish(replace(report, text=[*schemas.values(), *as_text(report)], document=document), output)
+    finish(replace(report, text=[*tables.values(), *as_text(report)], document=document), output)
 
 
 def check_script(
@@ -125,22 +131,24 @@ def check_script(
     file cannot be read.
     """
     before = None if setup is None else script.read(setup, define)
-    texts = [(file, script.read(file, define)) for file in files]
+    scripts = [(file, script.read(file, define)) for file in files]
     findings: dict[ReportedFinding, None] = {}  # errors of the setup are those of every file
-    for file, text in texts:
+    for file, filled in scripts:
         with dry_run_session(settings(batch=batch)) as session:
             if setup is not None and before is not None:
-                errors = check(session, before, definitions=True)
-                findings |= dict.fromkeys(findings_of(setup, errors))
-            findings |= dict.fromkeys(_check_file(session, file, text))
+                errors = check(session, before.text, definitions=True)
+                findings |= dict.fromkeys(findings_of(setup, before, errors))
+            findings |= dict.fromkeys(_check_file(session, file, filled))
     finish(FindingReport("check", list(findings), [str(file) for file in files]), output)
 
 
-def _check_file(session: Session, file: Path, text: str) -> list[ReportedFinding]:
+def _check_file(session: Session, file: Path, filled: FilledScript) -> list[ReportedFinding]:
     correct: list[statement_syntax.Statement] = []
-    errors = check(session, text, lambda _, statement: correct.append(statement), definitions=True)
-    warnings = [warning for statement in correct for warning in lenient_calls(statement, text)]
-    return [*findings_of(file, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
+    errors = check(
+        session, filled.text, lambda _, statement: correct.append(statement), definitions=True
+    )
+    warnings = [warning for statement in correct for warning in lenient_calls(statement, filled)]
+    return [*findings_of(file, filled, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
 
 
 def settings(*, batch: bool) -> EnvironmentSettings:
@@ -150,13 +158,15 @@ def settings(*, batch: bool) -> EnvironmentSettings:
     return EnvironmentSettings.in_streaming_mode()
 
 
-def findings_of(file: Path, errors: Iterable[SchemaCoreError]) -> list[ReportedFinding]:
-    """Return errors as findings; `not-checked` is a note."""
+def findings_of(
+    file: Path, filled: FilledScript, errors: Iterable[SchemaCoreError]
+) -> list[ReportedFinding]:
+    """Return errors of a script, located in its source, as findings; `not-checked` is a note."""
     return [
         finding
         for error in errors
         for finding in diagnostic_findings(
-            file, error.diagnostics, LEVELS.get(error.code, Level.ERROR)
+            file, filled.locate_error(error).diagnostics, LEVELS.get(error.code, Level.ERROR)
         )
     ]
 
@@ -386,7 +396,9 @@ LENIENT_RESULTS = {
 DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 
 
-def lenient_calls(statement: statement_syntax.Statement, text: str) -> Iterator[Diagnostic]:
+def lenient_calls(
+    statement: statement_syntax.Statement, filled: FilledScript
+) -> Iterator[Diagnostic]:
     """Yield a warning for each call that returns a value for a string that does not match.
 
     Literals that match are not reported.
@@ -410,8 +422,8 @@ def lenient_calls(statement: statement_syntax.Statement, text: str) -> Iterator[
             "lenient-pattern",
             f"{node.name} returns {result} for a string that does not match the pattern",
             hint=hint,
-            span=node.span,
-            text=text,
+            span=filled.locate(node.span),
+            text=filled.source,
         )
 
 

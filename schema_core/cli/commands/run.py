@@ -36,6 +36,7 @@ from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, within
+from schema_core.migration.files.variables import FilledScript, escape_variables
 from schema_core.sql import statement_syntax
 from schema_core.sql.parser import parse_query, parse_statements
 
@@ -56,22 +57,22 @@ def run(
     of the check, or at the first statement that fails, with 2 if the file cannot be read, with 130
     after Ctrl-C.
     """
-    text = script.read(file, define)
+    filled = script.read(file, define)
     if not no_check:
-        require_valid(file, text)
-    with script.exit_on_error(file):
+        require_valid(file, filled)
+    with script.exit_on_error(file), filled.locating():
         session = Session(EnvironmentSettings.in_batch_mode())
-        for statement in parse_statements(text):
-            result = run_statement(session, statement, text)
+        for statement in parse_statements(filled.text):
+            result = run_statement(session, statement, filled.text)
             follow(result.job, quiet)
             result.print()
         require_closed(session)
 
 
-def require_valid(file: Path, text: str) -> None:
+def require_valid(file: Path, filled: FilledScript) -> None:
     """Check a script in a dry run; print its errors and exit with 1 if there are some."""
     with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
-        findings = findings_of(file, check(session, text))
+        findings = findings_of(file, filled, check(session, filled.text))
     if errors := [finding for finding in findings if finding.level is Level.ERROR]:
         script.print_error(*as_text(FindingReport("run", errors)), "nothing was run")
         raise typer.Exit(WRONG)
@@ -100,30 +101,36 @@ def ctas(
     The setup is run before. Everything is checked before anything is changed. Exits with 1 if a
     statement is invalid or fails, with 2 if a file cannot be read, with 130 after Ctrl-C.
     """
-    before = "" if setup is None else script.read(setup, define)
-    text = script.read(query, define)
+    before = None if setup is None else script.read(setup, define)
+    selected = script.read(query, define)
     with script.exit_on_error(query, None):
-        statement = create_table_as(table, text, option or [], replace=replace)
-    require_valid(setup or query, f"{before.rstrip().rstrip(';')};\n{statement}")
-    with script.exit_on_error(query):
+        with selected.locating():
+            parse_query(selected.text.strip().removesuffix(";"))
+        source = create_table_as(table, selected.source, option or [], replace=replace)
+    created = script.fill(source, define or [], warns=False)
+    preceding = "" if before is None else before.source.rstrip().rstrip(";")
+    require_valid(setup or query, script.fill(f"{preceding};\n{source}", define or [], warns=False))
+    with script.exit_on_error(query), created.locating():
         environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-        for preceding in parse_statements(before) if before else ():
-            environment.execute_statement(preceding, before).wait()
+        if before is not None:
+            with before.locating():
+                for statement in parse_statements(before.text):
+                    environment.execute_statement(statement, before.text).wait()
         if dry_run:
-            print(environment.plan_ctas(statement))
+            print(created.hide_values(str(environment.plan_ctas(created.text))))
             return
-        result = environment.execute_sql(statement)
+        result = environment.execute_sql(created.text)
         follow(result.job, quiet)
         result.wait()
     print(f"created {table}")
 
 
 def create_table_as(table: str, query: str, options: list[str], *, replace: bool = False) -> str:
-    """Return the CREATE TABLE AS of a query.
+    """Return the CREATE TABLE AS of a query, whose variables are not replaced.
 
     Raises:
         SchemaError: with code `wrong-argument` for an option of another form.
-        ParseError: for a path or a query outside the grammar.
+        ParseError: for a path outside the grammar.
 
     >>> print(create_table_as("d.t", "SELECT 1 AS a", ["connector=print"]))
     CREATE TABLE `d`.`t`
@@ -131,7 +138,6 @@ def create_table_as(table: str, query: str, options: list[str], *, replace: bool
     AS SELECT 1 AS a
     """
     text = query.strip().removesuffix(";")
-    parse_query(text)
     path = ".".join(map(quote_identifier, parse_path(table).parts))
     pairs = []
     for option in options:
@@ -141,7 +147,7 @@ def create_table_as(table: str, query: str, options: list[str], *, replace: bool
         pairs.append(f"'{key}' = '{value}'")
     start = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
     clause = f"\nWITH ({', '.join(pairs)})" if pairs else ""
-    return f"{start} {path}{clause}\nAS {text}"
+    return f"{escape_variables(f'{start} {path}{clause}')}\nAS {text}"
 
 
 # --- compiled plans ------------------------------------------------------------------------------
@@ -159,8 +165,9 @@ def compile_plan(
     `run-plan` executes the plan, here or elsewhere. Exits with 1 for a statement that fails, with
     2 if the file cannot be read.
     """
-    text = script.read(file, define)
-    with script.exit_on_error(file):
+    filled = script.read(file, define)
+    text = filled.text
+    with script.exit_on_error(file), filled.locating():
         session = Session(EnvironmentSettings.in_batch_mode())
         *before, last = parse_statements(text)
         for statement in before:
@@ -224,12 +231,12 @@ def recover(
         if recovery.action is not RecoveryAction.CHECKED:
             print(recovery)
 
-    text = script.read(file, define)
-    with script.exit_on_error(file):
+    filled = script.read(file, define)
+    with script.exit_on_error(file), filled.locating():
         session = Session(EnvironmentSettings.in_batch_mode())
-        for statement in parse_statements(text):
+        for statement in parse_statements(filled.text):
             if isinstance(statement, SETTING_UP):
-                run_statement(session, statement, text)
+                run_statement(session, statement, filled.text)
         catalog = session.registry.current_catalog
         if table:
             tables = iter([session.registry.qualify(parse_path(name)) for name in table])

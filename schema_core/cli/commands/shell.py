@@ -59,10 +59,11 @@ def sql(
     """
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     if setup is not None:
-        text = script.read(setup, define)
+        preceding = script.read(setup, define)
         try:
-            for statement in parse_statements(text):
-                environment.execute_statement(statement, text).wait()
+            with preceding.locating():
+                for statement in parse_statements(preceding.text):
+                    environment.execute_statement(statement, preceding.text).wait()
         except SchemaCoreError as error:
             script.show(setup, error.diagnostics)
             raise script.report_unable("the setup failed") from None

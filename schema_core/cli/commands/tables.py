@@ -239,15 +239,15 @@ def session_of(file: Path, define: list[str] | None) -> Iterator[Session]:
 
     Exits with 1 for errors of the script or the block, with 2 if it cannot be read.
     """
-    text = script.read(file, define)
+    filled = script.read(file, define)
     with dry_run_session(
         EnvironmentSettings.in_streaming_mode(), checks_connectors=False
     ) as session:
-        findings = findings_of(file, check(session, text))
+        findings = findings_of(file, filled, check(session, filled.text))
         script.print_error(*text_lines(findings))
         if any(finding.level is Level.ERROR for finding in findings):
             raise typer.Exit(WRONG)
-        with script.exit_on_error(file):
+        with script.exit_on_error(file), filled.locating():
             yield session
 
 

@@ -25,7 +25,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.migration.catalog_differences import CatalogContent
 from schema_core.migration.files.directory import MigrationDirectory
 from schema_core.migration.files.migrator import Migrator
-from schema_core.migration.files.variables import keep_variables
+from schema_core.migration.files.variables import FilledScript, keep_variables
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.parser import parse_statements
 
@@ -68,7 +68,7 @@ class Scratch:
 def open_scratch(
     directory: MigrationDirectory,
     *,
-    setup: str | None = None,
+    setup: FilledScript | str | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[Scratch]:
     """Return an empty catalog in memory, which ends with the block.
@@ -85,8 +85,11 @@ def open_scratch(
     settings = EnvironmentSettings.in_batch_mode()
     with dry_run_session(settings, checks_connectors=False) as session:
         environment = TableEnvironment(session)
+        if isinstance(setup, str):
+            setup = FilledScript(setup, setup)
         if setup is not None:
-            _execute_setup(environment, setup)
+            with setup.locating():
+                _execute_setup(environment, setup.text)
         values = keep_variables(texts, variables or {})
         yield Scratch(Migrator(environment, directory, variables=values))
 

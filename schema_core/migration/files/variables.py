@@ -1,4 +1,4 @@
-"""Variables of migration files and definitions: ``${NAME}``, and ``$${NAME}`` for that text.
+"""Variables of SQL scripts: ``${NAME}``, and ``$${NAME}`` for that text.
 
 A script with values knows where its characters are in the file, so that errors are located there
 and do not show the values, which may be secret.
@@ -28,7 +28,7 @@ class FilledScript:
 
     `replaced` has the spans of variables in both, in their order. `missing` are the names of those
     that have no value and are kept. `hidden` has the values within string literals, such as
-    options, which messages do not show, and their variables.
+    options, which messages do not show, and their variables. `file` is the path of the script.
 
     >>> script = FilledScript.fill("'${day}' + x", {"day": "Monday"}, "it")
     >>> script.text, script.locate(Span(11, 12))
@@ -40,6 +40,7 @@ class FilledScript:
     replaced: tuple[tuple[Span, Span], ...] = ()
     missing: Mapping[Span, str] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict, repr=False)
+    file: str | None = None
 
     @staticmethod
     def fill(
@@ -70,7 +71,7 @@ class FilledScript:
                 value = match[0][1:]
             elif match[2] in variables:
                 value = variables[match[2]].replace("'", quote)
-                if quote == "''":
+                if quote == "''" and variables[match[2]] != match[0]:
                     hidden.setdefault(variables[match[2]], match[0])
             elif keeps_missing and quote == "''":
                 value = match[0]
@@ -116,22 +117,27 @@ class FilledScript:
         return hide_values(message, self.hidden)
 
     def locating(self, file: str | None = None) -> OnError:
-        """Locate errors about the text in the source and its file, and hide values in messages."""
+        """Locate errors of a block, as `locate_error`."""
 
         def locate(error: SchemaCoreError) -> bool:
-            for other in (error, *error.others):
-                if other.text is None or other.text == self.text:
-                    other.text, other.file = self.source, other.file or file
-                    other.span = None if other.span is None else self.locate(other.span)
-                elif other.text != self.source:  # such as the query of a view; the span stays valid
-                    other.text = hide_values(other.text, self.hidden, keeps_length=True)
-                other.problem = self.hide_values(other.problem)
-                other.hint = other.hint and self.hide_values(other.hint)
-                other.path = tuple(map(self.hide_values, other.path))
-                other.args = (other.problem,)
+            self.locate_error(error, file)
             return False
 
         return OnError(locate)
+
+    def locate_error(self, error: SchemaCoreError, file: str | None = None) -> SchemaCoreError:
+        """Locate an error about the text in the source and its file; hide values in messages."""
+        for other in (error, *error.others):
+            if other.text is None or other.text == self.text:
+                other.text, other.file = self.source, other.file or file or self.file
+                other.span = None if other.span is None else self.locate(other.span)
+            elif other.text != self.source:  # such as the query of a view; the span stays valid
+                other.text = hide_values(other.text, self.hidden, keeps_length=True)
+            other.problem = self.hide_values(other.problem)
+            other.hint = other.hint and self.hide_values(other.hint)
+            other.path = tuple(map(self.hide_values, other.path))
+            other.args = (other.problem,)
+        return error
 
 
 def hide_values(message: str, hidden: Mapping[str, str], *, keeps_length: bool = False) -> str:

@@ -206,7 +206,7 @@ class LintFinding:
 def lint_migrations(
     directory: MigrationDirectory | str | os.PathLike[str],
     *,
-    setup: str | None = None,
+    setup: FilledScript | str | None = None,
     variables: Mapping[str, str] | None = None,
     old: Collection[str] = (),
     severities: Mapping[str, Severity] | None = None,
