@@ -145,9 +145,9 @@ class TableEnvironment:
         return self._session.resolver
 
     def read_view_states(
-        self, names: Collection[str] | None = None
+        self, names: Collection[str] | None = None, *, catalog: str | None = None
     ) -> dict[ObjectIdentifier, ViewState]:
-        """Return what the views and materialized tables of the current catalog read.
+        """Return what the views and materialized tables of a catalog read.
 
         The state of a view has the reason if it does not work, for example after a table that it
         reads was dropped.
@@ -155,6 +155,11 @@ class TableEnvironment:
         Args:
             names: Names of tables, views and functions: only the views of these names are returned,
                 and those that mention them, directly or through other views. None returns all.
+            catalog: The name of the catalog, by default the current one.
+
+        Raises:
+            NotFoundError: with code `catalog-not-found`.
+            SchemaCoreError: of the catalog; problems of views are results.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> _ = environment.execute_sql("CREATE TABLE t (a INT)")
@@ -164,7 +169,9 @@ class TableEnvironment:
         >>> state.problem.code
         'unknown-column'
         """
-        catalog, _ = self._current_path()
+        if catalog is None:
+            catalog, _ = self._current_path()
+        require_instance(catalog, str, "catalog")
         if names is not None:
             names = [
                 require_instance(name, str, "a name") for name in require_sequence(names, "names")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalogs import SqlCatalog
-from schema_core.errors import SchemaCoreError
-from schema_core.migration import MigrationDirectory, MigrationFile, Migrator
+from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.migration import (
+    MigrationDirectory,
+    MigrationFile,
+    Migrator,
+    ValidationReport,
+    rewrite_table,
+)
 from schema_core.migration.gates.view_checks import find_dependents
 from schema_core.pyflink.table.udf import udf
 
@@ -226,3 +234,77 @@ def test_drift_of_a_stamped_catalog_reports_only_views_that_worked(
     environment.execute_sql("ALTER TABLE t DROP name")
 
     assert {"above", "v"} == {state.identifier.object_name for state in changed.find_broken_views()}
+
+
+@pytest.mark.parametrize("place", ["statement", "file"])
+def test_a_broken_view_is_accepted(environment: TableEnvironment, place: str) -> None:
+    migrator(environment).upgrade()
+    comment = "-- lint: accept migration-breaks-view: nobody reads it\n"
+    up = "-- up\nALTER TABLE u ADD x INT;\n"
+    text = {
+        "statement": f"{up}{comment}ALTER TABLE t DROP price;\n",
+        "file": f"{comment}{up}ALTER TABLE t DROP price;\n",
+    }[place]
+    files = [MigrationFile.parse("0001_m", f"-- up\n{TABLES}"), MigrationFile.parse("0002_m", text)]
+    accepting = Migrator(environment, MigrationDirectory.of(Path("m"), files))
+
+    accepting.upgrade()
+
+    states = environment.read_view_states(["typed"]).values()
+    assert ["unknown-column"] == [state.problem.code for state in states if state.problem]
+    assert () == accepting.find_broken_views()
+
+
+def test_an_acceptance_is_of_its_statement(environment: TableEnvironment) -> None:
+    comment = "-- lint: accept migration-breaks-view: nobody reads it\n"
+    text = f"{comment}ALTER TABLE u ADD x INT;\nALTER TABLE t DROP price;"
+
+    assert ["typed"] == broken(environment, text)
+
+
+def test_views_of_other_catalogs_are_checked(environment: TableEnvironment) -> None:
+    migrator(environment).upgrade()
+    path = f"{environment.get_current_catalog()}.`{environment.get_current_database()}`.t"
+    environment.register_catalog("reports", InMemoryCatalog("reports", "d"))
+    environment.execute_sql(f"CREATE VIEW reports.d.totals AS SELECT SUM(id) AS s FROM {path}")
+
+    with pytest.raises(SchemaCoreError, match=r"view reports\.d\.totals does not work") as caught:
+        migrator(environment, "DROP VIEW above; DROP VIEW v; ALTER TABLE t DROP id;").upgrade()
+
+    assert ("migration-breaks-view", 0) == (caught.value.code, len(caught.value.others))
+
+
+def test_a_catalog_that_cannot_be_read_is_reported(environment: TableEnvironment) -> None:
+    class Unreadable(InMemoryCatalog):
+        def list_databases(self) -> list[str]:
+            raise ExternalError("the server does not answer", code="catalog-store-failed")
+
+    migrator(environment).upgrade()
+    environment.register_catalog("reports", Unreadable("reports", "d"))
+    comment = "-- lint: accept migration-breaks-view: reports has no views\n"
+
+    with pytest.raises(SchemaCoreError, match="the server does not answer") as caught:
+        migrator(environment, "ALTER TABLE u ADD x INT;").upgrade()
+    assert "views of the catalog reports" in caught.value.path
+    assert "u" in environment.list_tables()
+    migrator(environment, f"{comment}ALTER TABLE u ADD x INT;").upgrade()
+
+
+def test_a_rewrite_that_breaks_views_is_refused(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def validated(environment: TableEnvironment, path: str, *_: Any, **__: Any) -> ValidationReport:
+        return ValidationReport(path, 1, 1, (), ())
+
+    monkeypatch.setattr("schema_core.migration.rows.data_rewrite.validate_rows", validated)
+    migrator(environment).upgrade()
+    definition = Schema.new_builder().column("id", "INT NOT NULL").column("name", "STRING")
+    wanted = definition.column("price", "DECIMAL(12, 2)").build()
+    before = environment.read_view_states()
+
+    with pytest.raises(SchemaCoreError, match="typed does not work") as caught:
+        rewrite_table(environment, "t", wanted)
+
+    assert "migration-breaks-view" == caught.value.code
+    assert "drop the view" in (caught.value.hint or "")
+    assert before == environment.read_view_states()

@@ -117,8 +117,8 @@ class MigrationFile:
             SchemaError: with code `migration-irreversible` without the section ``down``,
                 `migration-variable-missing` for a name without a value.
         """
-        found = sections(self.text).get(section)
-        if found is None:
+        script = sections(self.text).get(section)
+        if script is None:
             notes = (line for line in _lines(self.text) if line.startswith(IRREVERSIBLE))
             why = "".join(f": {line.removeprefix('-- ')}" for line in notes)
             raise SchemaError(
@@ -126,7 +126,7 @@ class MigrationFile:
                 code="migration-irreversible",
                 hint="a migration without it cannot be undone; write another one that corrects it",
             )
-        return found if variables is None else self._fill(found, variables).text
+        return script if variables is None else self._fill(script, variables).text
 
     def fill_script(self, section: str, variables: Mapping[str, str]) -> FilledScript:
         """Return the statements of ``up`` or ``down`` with the values of variables.
@@ -220,15 +220,15 @@ def sections(text: str) -> dict[str, str]:
     Raises:
         SchemaError: with code `invalid-migration-file`.
     """
-    found: dict[str, list[str]] = {}
+    lines_by_section: dict[str, list[str]] = {}
     current: list[str] | None = None
     lines = _lines(text)
     for index, line in enumerate(lines):
         if (marker := _MARKER.fullmatch(line)) is not None:
             name = marker[1].lower()
-            if name in found:
+            if name in lines_by_section:
                 raise _invalid_line(lines, index, f"there are two lines '-- {name}'")
-            current = found[name] = [""] * (index + 1)
+            current = lines_by_section[name] = [""] * (index + 1)
         elif current is not None:
             current.append(line)
         elif DIRECTIVE_LINE.match(line):
@@ -237,7 +237,7 @@ def sections(text: str) -> dict[str, str]:
         elif not is_blank(line) and not line.lstrip().startswith("--"):
             problem = "there is a statement before the line '-- up'"
             raise _invalid_line(lines, index, problem, "write '-- up' before it")
-    return {name: "\n".join(lines) for name, lines in found.items()}
+    return {name: "\n".join(lines) for name, lines in lines_by_section.items()}
 
 
 def _declared_parents(text: str) -> tuple[str, ...] | None:
@@ -393,16 +393,16 @@ class MigrationDirectory:
             NotFoundError: with code `migration-not-found`, also for an ambiguous number.
         """
         names = [migration.name for migration in self.migrations]
-        found = [migration for migration in self.migrations if is_target(target, migration.name)]
-        if len(found) == 1:
-            return found[0]
+        matches = [migration for migration in self.migrations if is_target(target, migration.name)]
+        if len(matches) == 1:
+            return matches[0]
         problem = f"there is no migration {target!r}"
-        if found:
+        if matches:
             problem = f"several migrations have the number {target}"
         raise NotFoundError(
             problem,
             code="migration-not-found",
-            hint=", ".join(item.name for item in found) or similar(target, names),
+            hint=", ".join(migration.name for migration in matches) or similar(target, names),
         )
 
     def find_hidden_values(self, variables: Mapping[str, str]) -> dict[str, str]:
@@ -471,12 +471,12 @@ def closure_of(name: str, parents: Mapping[str, tuple[str, ...]]) -> frozenset[s
     >>> sorted(closure_of("c", {"c": ("b",), "b": ("a",), "d": ("a",)}))
     ['a', 'b', 'c']
     """
-    found, left = {name}, [name]
-    while left:
-        new = [item for item in parents.get(left.pop(), ()) if item not in found]
-        found.update(new)
-        left += new
-    return frozenset(found)
+    reached, waiting = {name}, [name]
+    while waiting:
+        new = [item for item in parents.get(waiting.pop(), ()) if item not in reached]
+        reached.update(new)
+        waiting += new
+    return frozenset(reached)
 
 
 def is_target(target: str, name: str) -> bool:
@@ -567,15 +567,15 @@ def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[s
         if not before:
             return ()
         nearest = max(file.number for file in before)
-        found = tuple(file.name for file in before if file.number == nearest)
-        if len(found) > 1:
+        names = tuple(file.name for file in before if file.number == nearest)
+        if len(names) > 1:
             raise SchemaError(
                 f"migration {file.name} follows several with the number {nearest}: "
-                f"{', '.join(found)}",
+                f"{', '.join(names)}",
                 code="migration-branches",
                 hint="name those that it follows in a line '-- parents: ...'",
             )
-        return found
+        return names
     for name in file.declared_parents:
         if name not in files:
             raise SchemaError(

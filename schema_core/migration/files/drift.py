@@ -17,8 +17,9 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.view_states import ViewState
 from schema_core.errors import at
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
+from schema_core.migration.files.acceptances import kinds_accepted_in
 from schema_core.migration.files.script_execution import ScriptExecutor
-from schema_core.migration.gates.view_checks import find_broken_views
+from schema_core.migration.gates.view_checks import BREAKS_VIEW, find_broken_views
 from schema_core.properties.property_map import (
     EXPANDED,
     ORIGINAL,
@@ -125,12 +126,12 @@ def find_views_broken_outside(executor: ScriptExecutor) -> tuple[ViewState, ...]
     with rolled_back(executor.catalog) as catalog, executor.using(catalog):
         apply_to_catalog(diff_catalogs(current, left), catalog)
         before = environment.read_view_states()
-    recorded = {
-        ObjectPath(object_.database, object_.name): object_.properties
-        for migration in executor.catalog.list_migrations()
-        for object_ in migration.objects
-        if not migration.stamped
-    }
+    recorded: dict[ObjectPath, object] = {}
+    for migration in executor.catalog.list_migrations():
+        for object_ in () if migration.stamped else migration.objects:
+            recorded[ObjectPath(object_.database, object_.name)] = object_.properties
+        if BREAKS_VIEW in kinds_accepted_in(migration.text.splitlines()):
+            recorded.clear()  # it may have broken views that worked
     worked = {
         identifier: replace(state, problem=None)
         if recorded.get(identifier.to_object_path())

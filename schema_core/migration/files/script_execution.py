@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Final
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import mask_text
+from schema_core.base.text import Span
 from schema_core.catalog.api import Catalog
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, at, within
@@ -18,7 +20,12 @@ from schema_core.migration.files.script_steps import ScriptStep, parse_steps
 from schema_core.migration.files.touched_objects import Touched, TouchedObjects
 from schema_core.migration.files.variables import FilledScript
 from schema_core.migration.gates.file_guard import WrittenFiles, require_files_follow
-from schema_core.migration.gates.view_checks import find_names, require_working_views
+from schema_core.migration.gates.view_checks import (
+    BREAKS_VIEW,
+    find_names,
+    read_all_view_states,
+    require_working_views,
+)
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
 
@@ -59,6 +66,14 @@ class Script:
     def may_break_views(self) -> bool:
         """Whether a view may not work afterwards."""
         return any(step.rewrite or isinstance(step.statements[0], BREAKING) for step in self.steps)
+
+    def accepts(self, kind: str, span: Span | None) -> bool:
+        """Return whether comments accept a finding of a statement, or of all without a span."""
+        return all(
+            kind in step.accepted
+            for step in self.steps
+            if span is None or step.text_span.start <= span.start < step.text_span.stop
+        )
 
     @contextmanager
     def locating(self) -> Iterator[None]:
@@ -127,16 +142,18 @@ class ScriptExecutor:
 
     @contextmanager
     def keeping_views(self, script: Script, touched: Touched) -> Iterator[None]:
-        """Refuse changes of the context that break views; it adds to `touched`."""
+        """Refuse changes of the context that break views of any catalog; it adds to `touched`."""
         if not script.may_break_views:
             yield
             return
         with within(script.text):
             names = find_names(script.statements)
-            before = self.environment.read_view_states(names)
+            skips_others = script.accepts(BREAKS_VIEW, None)
+            before = read_all_view_states(self.environment, names, skips_others=skips_others)
             yield
+            after = read_all_view_states(self.environment, names, skips_others=skips_others)
             spans = {self.identify(*key): span for key, span in touched.items() if all(key)}
-            require_working_views(before, self.environment.read_view_states(names), spans)
+            require_working_views(before, after, spans, partial(script.accepts, BREAKS_VIEW))
 
     def execute(
         self,

@@ -7,22 +7,52 @@ states are those of `TableEnvironment.read_view_states`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, TypeAlias
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.catalog.objects import TableKind
+from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.view_states import ViewState
-from schema_core.errors import SchemaError, raise_all
+from schema_core.errors import SchemaCoreError, SchemaError, at, raise_all
 from schema_core.sql.statement_syntax import Drop, ObjectKind, Statement
 from schema_core.sql.syntax import Name
 
 #: The state of each view and materialized table of a catalog.
 ViewStates: TypeAlias = Mapping[ObjectIdentifier, ViewState]
 
+#: The code of a change that breaks a view, and the kind of finding that a comment accepts.
+BREAKS_VIEW: Final = "migration-breaks-view"
 #: The code of a view whose rows are cast, or would have to be, to the columns that it declares.
 STALE = "stale-view"
+
+
+def read_all_view_states(
+    environment: TableEnvironment, names: set[str] | None, *, skips_others: bool = False
+) -> dict[ObjectIdentifier, ViewState]:
+    """Return the states of the views of all catalogs.
+
+    Args:
+        environment: The environment with the catalogs.
+        names: As for `TableEnvironment.read_view_states`.
+        skips_others: Whether a catalog that cannot be read is skipped, unless it is current.
+
+    Raises:
+        SchemaCoreError: of a catalog.
+    """
+    current = environment.get_current_catalog()
+    states = environment.read_view_states(names)
+    for name in environment.list_catalogs():
+        if name == current:
+            continue
+        try:
+            with at(f"views of the catalog {name}"):
+                states |= environment.read_view_states(names, catalog=name)
+        except SchemaCoreError:
+            if not skips_others:
+                raise
+    return states
 
 
 def find_broken_views(before: ViewStates, after: ViewStates) -> tuple[ViewState, ...]:
@@ -68,14 +98,14 @@ def find_dependents(
     dependents: dict[ObjectIdentifier, ViewState] = {}
     is_complete = False
     while not is_complete:
-        found = {
+        readers = {
             identifier: state
             for identifier, state in states.items()
             if identifier not in dependents and reached & state.reads
         }
-        dependents |= found
-        reached |= found.keys()
-        is_complete = not found
+        dependents |= readers
+        reached |= readers.keys()
+        is_complete = not readers
     return tuple(dependents.values())
 
 
@@ -95,45 +125,60 @@ def find_names(statements: Iterable[Statement]) -> set[str] | None:
 
 
 def require_working_views(
-    before: ViewStates, after: ViewStates, spans: Mapping[ObjectIdentifier, Span]
+    before: ViewStates,
+    after: ViewStates,
+    spans: Mapping[ObjectIdentifier, Span],
+    is_accepted: Callable[[Span | None], bool] = lambda _: False,
+    hint: str | None = None,
 ) -> None:
-    """Refuse a migration that breaks views.
+    """Refuse a change that breaks views.
 
     Args:
-        before: The states before the migration.
+        before: The states before the change.
         after: The states after it.
         spans: The last statement that alters or drops a table or view, by its path.
+        is_accepted: Whether it is accepted that a statement breaks views; that of None is unknown.
+        hint: What to do; by default what a migration can do.
 
     Raises:
         SchemaError: with code `migration-breaks-view` for each broken view, all at once.
     """
+    catalogs = {identifier.catalog_name for identifier in spans}
     raise_all(
         SchemaError(
-            describe_broken_view(state),
-            code="migration-breaks-view",
-            hint=f"in the same migration, {_remedy(state)}",
-            span=_find_cause(before, state, spans),
+            describe_broken_view(state, full_path=bool(catalogs - {state.identifier.catalog_name})),
+            code=BREAKS_VIEW,
+            hint=hint or f"in the same migration, {_remedy(state)}",
+            span=cause,
         )
-        for state in find_broken_views(before, after)
+        for state, cause in _find_causes(before, after, spans)
+        if not is_accepted(cause)
     )
 
 
-def describe_broken_view(state: ViewState) -> str:
+def _find_causes(
+    before: ViewStates, after: ViewStates, spans: Mapping[ObjectIdentifier, Span]
+) -> Iterator[tuple[ViewState, Span | None]]:
+    for state in find_broken_views(before, after):
+        yield state, _find_cause(before, state, spans)
+
+
+def describe_broken_view(state: ViewState, *, full_path: bool = False) -> str:
     """Return why a view does not work.
 
     The views through which it reads what has changed are part of the reason.
     """
-    problem = state.problem
+    problem, name = state.problem, name_view(state, full_path=full_path)
     if problem is None:
-        return f"{name_view(state)} works"
+        return f"{name} works"
     through = "".join(f"in {place}: " for place in problem.path)
-    return f"{name_view(state)} does not work: {through}{problem.problem}"
+    return f"{name} does not work: {through}{problem.problem}"
 
 
-def name_view(state: ViewState) -> str:
-    """Return the kind and path of a view."""
-    kind = state.kind.value.lower().replace("_", " ")
-    return f"{kind} {state.identifier.database_name}.{state.identifier.object_name}"
+def name_view(state: ViewState, *, full_path: bool = False) -> str:
+    """Return the kind and path of a view, with its catalog if it is the full path."""
+    kind, names = state.kind.value.lower().replace("_", " "), state.identifier.to_list()
+    return f"{kind} {'.'.join(names if full_path else names[1:])}"
 
 
 def _remedy(state: ViewState) -> str:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.catalog.api import Capability, rolled_back
 from schema_core.catalog.changes.normal_forms import as_table, normalize
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
+from schema_core.migration.gates.view_checks import (
+    BREAKS_VIEW,
+    find_dependents,
+    name_view,
+    read_all_view_states,
+    require_working_views,
+)
 from schema_core.migration.rows.validation import (
     KINDS,
     ValidationReport,
@@ -35,8 +45,8 @@ def rewrite_table(
 ) -> TableResult:
     """Rewrite the rows of a table to a new definition; both are replaced in one commit.
 
-    The rows are validated first. Readers see the old table until the commit; a job that fails or is
-    killed changes nothing (level 3 of FLIP-218).
+    The rows are validated first, and the views that read the table are checked. Readers see the old
+    table until the commit; a job that fails or is killed changes nothing (level 3 of FLIP-218).
 
     Args:
         environment: The environment, whose engine runs the job.
@@ -51,10 +61,13 @@ def rewrite_table(
 
     Raises:
         SchemaError: with code `rows-do-not-fit` for rows that the new definition cannot hold, or
-            whose loss is not accepted; as `validate_rows`.
+            whose loss is not accepted; `migration-breaks-view` for views that would not work, or
+            of which this is not known; as `validate_rows`.
         UnsupportedError: if the connector cannot stage the rows.
     """
-    return validated_rewrite(environment, path, new, renames=renames, accept=accept)[1]
+    return validated_rewrite(
+        environment, path, new, renames=renames, accept=accept, checks_views=True
+    )[1]
 
 
 def validated_rewrite(
@@ -64,8 +77,11 @@ def validated_rewrite(
     *,
     renames: RenameHints | None = None,
     accept: Iterable[str] = (),
+    checks_views: bool = False,
 ) -> tuple[int, TableResult]:
     """Return the number of rows, and the result of the job, of `rewrite_table`.
+
+    A migration checks the views itself, after all of its statements.
 
     Raises:
         SchemaCoreError: as `rewrite_table`.
@@ -79,6 +95,8 @@ def validated_rewrite(
         wanted = replace(origin(table), schema=as_table(new).schema)
     resolver = environment.schema_resolver
     definition = resolve_table(as_table(wanted), resolver)
+    if checks_views:
+        _require_working_views(environment, identifier, definition, accepted)
     # the job does not check either what is accepted as not checked
     kinds = {*accepted, "value-changed", "too-long"} if "not-checked" in accepted else accepted
     writer = StatementWriter(
@@ -88,6 +106,45 @@ def validated_rewrite(
     query = select_query(writer, normalize(table), normalize(definition), hints, [])
     name = identifier.as_serializable_string()
     return report.rows, environment.replace_table(name, definition, environment.sql_query(query))
+
+
+def _require_working_views(
+    environment: TableEnvironment,
+    identifier: ObjectIdentifier,
+    definition: ResolvedCatalogTable,
+    accepted: tuple[str, ...],
+) -> None:
+    """Refuse a new definition with which views that read the table do not work."""
+    read = partial(
+        read_all_view_states,
+        environment,
+        {identifier.object_name},
+        skips_others="not-checked" in accepted,
+    )
+    before = read()
+    dependents = find_dependents(before, [identifier])
+    name, registry = identifier.catalog_name, environment.catalog_manager.registry
+    catalog = registry.get(name)
+    if not dependents:
+        return
+    if Capability.MIGRATIONS not in catalog.capabilities:
+        if "not-checked" in accepted:
+            return
+        raise SchemaError(
+            f"{name_view(dependents[0], full_path=True)} was not checked: the catalog {name} "
+            "cannot roll a change back",
+            code=BREAKS_VIEW,
+            hint="check the view yourself, then accept 'not-checked'",
+        )
+    with rolled_back(catalog) as trial:
+        registry.share(name, trial)
+        try:
+            trial.alter_table(identifier.to_object_path(), definition, ignore_if_not_exists=False)
+            after = read()
+        finally:
+            registry.share(name, catalog)
+    hint = "drop the view, and create it again after the rewrite"
+    require_working_views(before, after, {}, hint=hint)
 
 
 def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
