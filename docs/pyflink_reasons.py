@@ -44,8 +44,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
-    "pyflink.table.table.Table.from_changelog": "rows of batch jobs have no changes",
-    "pyflink.table.table.Table.to_changelog": "rows of batch jobs have no changes",
     "pyflink.table.table.AggregatedTable.__init__": _STEP,
     "pyflink.table.table.FlatAggregateTable.__init__": _STEP,
     "pyflink.table.table.GroupWindowedTable.__init__": _STEP,

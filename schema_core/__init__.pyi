@@ -114,6 +114,18 @@ from schema_core.expressions.data_views import (
 from schema_core.expressions.fluent import (
     Expression as Expression,
 )
+from schema_core.expressions.process_functions import (
+    ArgumentHint as ArgumentHint,
+)
+from schema_core.expressions.process_functions import (
+    ArgumentTrait as ArgumentTrait,
+)
+from schema_core.expressions.process_functions import (
+    ProcessContext as ProcessContext,
+)
+from schema_core.expressions.process_functions import (
+    StateHint as StateHint,
+)
 from schema_core.expressions.user_functions import (
     AggregateFunction as AggregateFunction,
 )
@@ -124,6 +136,9 @@ from schema_core.expressions.user_functions import (
     FunctionContext as FunctionContext,
 )
 from schema_core.expressions.user_functions import (
+    ProcessTableFunction as ProcessTableFunction,
+)
+from schema_core.expressions.user_functions import (
     ScalarFunction as ScalarFunction,
 )
 from schema_core.expressions.user_functions import (
@@ -131,6 +146,9 @@ from schema_core.expressions.user_functions import (
 )
 from schema_core.expressions.user_functions import (
     TableFunction as TableFunction,
+)
+from schema_core.expressions.user_functions import (
+    udptf as udptf,
 )
 from schema_core.schema.columns import (
     Column as Column,

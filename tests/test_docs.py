@@ -49,6 +49,7 @@ ON_SPARK = frozenset({
     "README.md", "docs/connectors-and-formats.md", "docs/environment.md",
     "docs/how-to/change-data.md", "docs/how-to/files.md",
     "docs/how-to/partitions.md", "docs/how-to/row-patterns.md",
+    "docs/how-to/process-table-functions.md",
     "docs/index.md", "docs/jobs.md",
     "docs/migration-files.md",
     "docs/plans.md", "docs/sweep.md", "docs/tutorials/pyflink-job.md",

@@ -113,6 +113,7 @@ DDL = "schema_core.ddl"
 FORMATS = "schema_core.formats"
 FUNCTIONS = "schema_core.functions"
 HOOKS = "schema_core.job_status_hooks"
+MODEL_PROVIDERS = "schema_core.model_providers"
 PLANNERS = "schema_core.planners"
 TYPE_READERS = "schema_core.type_readers"
 
@@ -123,6 +124,7 @@ GROUPS: dict[str, str] = {
     FORMATS:      "format",           # an object of its connector, such as `Format` for files
     PLANNERS:     "planner",          # a class of `Planner`, made with a `PlannerContext`
     FUNCTIONS:    "module",           # a mapping from names to functions, for LOAD MODULE
+    MODEL_PROVIDERS: "model provider",  # a class of `ModelProvider`, made without arguments
     HOOKS:        "job status hook",  # a factory of `JobStatusHook` without parameters
     TYPE_READERS: "type reader",      # a function from an object of the named package to its type
     DDL:          "DDL translator",   # a `Translator` of statements of other engines

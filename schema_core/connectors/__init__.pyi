@@ -11,6 +11,9 @@ from schema_core.environment.connector import open_connector as open_connector
 from schema_core.environment.connector import require_abilities as require_abilities
 from schema_core.environment.connector import using as using
 from schema_core.environment.jobs.atomicity import Stage as Stage
+from schema_core.environment.model_provider import ModelContext as ModelContext
+from schema_core.environment.model_provider import ModelProvider as ModelProvider
+from schema_core.environment.model_provider import Predictor as Predictor
 from schema_core.environment.options import ConfigOption as ConfigOption
 from schema_core.environment.options import boolean as boolean
 from schema_core.environment.options import choice as choice

@@ -283,6 +283,25 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
                 warn_deprecated(f"the option {key!r}", repr(option.key))
 
 
+def validate_options(
+    declared: Sequence[ConfigOption[Any]], options: Mapping[str, str], implicit: Collection[str]
+) -> None:
+    """Check options that are not those of a table, and raise all errors at once.
+
+    `implicit` are keys beside the declared ones. Codes: `missing-option`, `invalid-option-value`,
+    `unknown-option`.
+    """
+    problems = Gathering()
+    with problems.catching():
+        _check_required(declared, options)
+    for option in declared:
+        with problems.catching():
+            option.of(options)
+    with problems.catching():
+        _check_known(declared, options, implicit)
+    problems.raise_all()
+
+
 def open_connector(bound: BoundTable, purpose: str, configuration: Mapping[str, str]) -> Connector:
     """Return the connector of a table after validation, ready to read or write it.
 
@@ -577,8 +596,12 @@ def _check_values(declared: Sequence[ConfigOption[Any]], options: Mapping[str, s
 MAX_LISTED = 10
 
 
-def _check_known(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
-    known = {*_keys(declared), *IMPLICIT_OPTIONS}
+def _check_known(
+    declared: Sequence[ConfigOption[Any]],
+    options: Mapping[str, str],
+    implicit: Collection[str] = IMPLICIT_OPTIONS,
+) -> None:
+    known = {*_keys(declared), *implicit}
     maps = tuple(f"{option.key}." for option in declared if option.is_map)
     unknown = [key for key in sorted(options) if key not in known and not key.startswith(maps)]
     if unknown:

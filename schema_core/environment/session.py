@@ -62,7 +62,7 @@ from schema_core.errors import (
     within,
 )
 from schema_core.query.expand import expand_query
-from schema_core.query.relation import Column, Columns, Relation, SourceTable, result_columns
+from schema_core.query.relation import Column, Columns, Model, Relation, SourceTable, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.query.scope import Lookups
 from schema_core.schema.resolve import SchemaResolver
@@ -312,15 +312,16 @@ class Session:
                 models=found.model,
             )
 
-    def model(self, name: Name) -> tuple[Columns, Columns]:
-        """Return the input and output columns of a model (`model-not-found`)."""
+    def model(self, name: Name) -> Model:
+        """Return a model (`model-not-found`)."""
+        identifier = self.identifier(name)
         with at_span(name.span):
-            found = self.models.get(self.identifier(name))
+            found = self.models.get(identifier)
         inputs, outputs = (
             tuple(Column(column.name, column.data_type) for column in schema.columns)
             for schema in (found.resolved_input_schema, found.resolved_output_schema)
         )
-        return inputs, outputs
+        return Model(inputs, outputs, found.options, identifier)
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; a view's query is checked."""

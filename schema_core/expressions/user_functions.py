@@ -15,18 +15,15 @@ INT *half*(`a`)
 
 from __future__ import annotations
 
-import datetime as dt
 import inspect
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from decimal import Decimal
 from functools import partial
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Any,
     Concatenate,
     Generic,
@@ -37,7 +34,6 @@ from typing import (
     TypeVar,
     cast,
     get_args,
-    get_origin,
     overload,
 )
 
@@ -46,8 +42,10 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
+from schema_core.expressions.function_hints import parameter_type, type_hints
 from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
+from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.typed import Declared, Function, FunctionKind, Signature
 from schema_core.sql.syntax import Call
 from schema_core.types import ArrayType, DataType, DataTypes
@@ -156,6 +154,22 @@ class TableFunction(UserDefinedFunction, ABC):
     @abstractmethod
     def eval(self, *arguments: Any, **named: Any) -> Iterable[Any]:
         """Yield the rows; a tuple is a row of several columns."""
+
+
+class ProcessTableFunction(UserDefinedFunction, ABC):
+    """A function of a table: see `schema_core.expressions.process_functions`."""
+
+    @abstractmethod
+    def eval(self, *arguments: Any) -> Iterable[Any] | None:
+        """Yield the rows for one row of the table; a tuple is a row of several columns."""
+
+    def on_timer(self, *arguments: Any) -> Iterable[Any] | None:
+        """Yield rows when a timer fires.
+
+        The parameters are those of `eval` before its arguments: the context, if it has one, and
+        the state.
+        """
+        return ()
 
 
 class ImperativeAggregateFunction(UserDefinedFunction, ABC, Generic[Result, Accumulator]):
@@ -389,6 +403,22 @@ def udtf(
 
 
 @_with_overloads
+def udptf(
+    f: Python | None = None,
+    result_type: TypeLike = None,
+    deterministic: bool | None = None,
+    name: str | None = None,
+) -> UserFunction | Decorator:
+    """A process table function of a class or an instance of `ProcessTableFunction`.
+
+    PyFlink has none. The columns of the result are the fields of `result_type`, by default those of
+    the type hint of `eval`. Errors are those of `user_function`, and those of
+    `schema_core.expressions.process_functions.process_signature`.
+    """
+    return _decorate(f, FunctionKind.PROCESS_TABLE, None, result_type, deterministic, name)
+
+
+@_with_overloads
 def udaf(
     f: Python | None = None,
     input_types: TypeLike = None,
@@ -439,6 +469,7 @@ def udtaf(
 FUNCTION_TYPES: dict[FunctionKind, tuple[str, ...]] = {
     FunctionKind.SCALAR: ("general", "pandas"),
     FunctionKind.TABLE: ("general",),
+    FunctionKind.PROCESS_TABLE: ("general",),
     FunctionKind.AGGREGATE: ("general", "pandas"),
     FunctionKind.TABLE_AGGREGATE: ("general",),
 }
@@ -497,7 +528,7 @@ def _type(type_like: TypeLike) -> DataType:
 def _declare_function(
     function: object,
     kind: FunctionKind,
-    parameters: tuple[DataType, ...] | None = None,
+    parameters: tuple[Declared, ...] | None = None,
     returns: DataType | None = None,
     deterministic: bool | None = None,
     name: str | None = None,
@@ -505,6 +536,9 @@ def _declare_function(
     instance = _instance(function)
     name = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {name!r}"):
+        if isinstance(instance, ProcessTableFunction):
+            process_signature(instance)
+            parameters = (...,)
         signatures = _signatures(instance, METHODS[kind], parameters, returns)
     if deterministic is None:
         deterministic = not isinstance(instance, UserDefinedFunction) or instance.is_deterministic()
@@ -545,12 +579,14 @@ KINDS: dict[type[UserDefinedFunction], FunctionKind] = {
     ScalarFunction: FunctionKind.SCALAR,
     AsyncScalarFunction: FunctionKind.SCALAR,
     TableFunction: FunctionKind.TABLE,
+    ProcessTableFunction: FunctionKind.PROCESS_TABLE,
     AggregateFunction: FunctionKind.AGGREGATE,
     TableAggregateFunction: FunctionKind.TABLE_AGGREGATE,
 }
 METHODS: dict[FunctionKind, Methods] = {
     FunctionKind.SCALAR: Methods("eval", 1, "eval"),
     FunctionKind.TABLE: Methods("eval", 1, "eval", many=True),
+    FunctionKind.PROCESS_TABLE: Methods("eval", 1, "eval", many=True),
     FunctionKind.AGGREGATE: Methods("accumulate", 2, "get_value"),
     FunctionKind.TABLE_AGGREGATE: Methods("accumulate", 2, "emit_value", many=True),
 }
@@ -559,7 +595,7 @@ METHODS: dict[FunctionKind, Methods] = {
 def _signatures(
     instance: object,
     methods: Methods,
-    parameters: tuple[DataType, ...] | None,
+    parameters: tuple[Declared, ...] | None,
     returns: DataType | None,
 ) -> tuple[Signature, ...]:
     """A signature of each overload of `typing.overload`, and each number of arguments."""
@@ -589,26 +625,13 @@ def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
     return typing.get_overloads(method) or [method]
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    hinted = function
-    if isinstance(function, partial):
-        hinted = function.func
-    elif not inspect.isroutine(function):
-        hinted = type(function).__call__
-    try:
-        return typing.get_type_hints(hinted, include_extras=True)
-    except Exception as error:  # a hint in quotes is evaluated
-        problem = f"the type hints cannot be evaluated: {error}"
-        raise SchemaError(problem, code="invalid-function-hints") from error
-
-
 def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declared, ...]]:
     """The types of the parameters for each number of arguments."""
     try:
         signature = inspect.signature(function)
     except ValueError:  # of some functions in C
         return [(...,)]
-    hints = _hints(function)
+    hints = type_hints(function)
     declared: list[Declared] = []
     optional = 0
     for parameter in list(signature.parameters.values())[skipped:]:
@@ -627,38 +650,14 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
                     hint="write typing.overload for each number of arguments",
                 )
             optional += parameter.default is not parameter.empty
-            declared.append(_parameter_type(hints.get(parameter.name, Any)))
+            declared.append(parameter_type(hints.get(parameter.name, Any)))
     fixed = len(declared) - (... in declared)
     return [tuple(declared), *(tuple(declared[:count]) for count in range(fixed - optional, fixed))]
 
 
-#: Classes whose values have several precisions: a cast to one of them may change a value.
-IMPRECISE = (Decimal, dt.datetime, dt.time)
-
-
-def _parameter_type(hint: Any) -> Declared:
-    """The type of a parameter; None if it takes arguments of any type."""
-    if hint is Any or _is_imprecise(hint):
-        return None
-    try:
-        return type_of(hint).nullable()
-    except SchemaError as error:
-        if error.code == "data-type-not-inferred":
-            return None
-        raise
-
-
-def _is_imprecise(hint: Any) -> bool:
-    """Whether a hint names an imprecise class, other than within ``Annotated``."""
-    if any(hint is data_type for data_type in IMPRECISE):
-        return True
-    nested = () if get_origin(hint) is Annotated else get_args(hint)
-    return any(map(_is_imprecise, nested))
-
-
 def _result(function: Callable[..., Any], many: bool) -> DataType:
     with at("the result"):
-        hint = _hints(function).get("return")
+        hint = type_hints(function).get("return")
         rows = get_args(hint)
         if hint is None or (many and not rows):
             example = ", such as Iterator[tuple[int, str]]" if many else " or declare result_type"

@@ -24,6 +24,7 @@ from schema_core.expressions.typed import FunctionKind, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import row_condition
 from schema_core.query.lookup_hints import find_lookup_problem
+from schema_core.query.process_calls import process_call, process_implementation
 from schema_core.query.relation import Column, Columns, Relation, SourceTable
 from schema_core.query.scope import (
     IN_PATTERN,
@@ -40,6 +41,7 @@ from schema_core.query.table_functions import (
     WINDOWS,
     process_arguments,
     process_table,
+    row_columns,
     window_arguments,
     window_table,
 )
@@ -260,8 +262,13 @@ def table_function(
         if not any(function.kind in kinds for function in functions):
             problem = f"{call.name} is not a table function"
             raise SchemaError(problem, code="not-a-table-function", span=call.span)
-        typed = infer(scope, call)
-        relation = relational.FunctionTable(typed, row_columns(typed.type))
+        if (process := process_implementation(functions)) is not None:
+            is_lateral = False
+            with at(f"function {'.'.join(call.path) or call.name}", call.span):
+                relation = process_call(functions[0], process, call, scope.chain, table_argument)
+        else:
+            typed = infer(scope, call)
+            relation = relational.FunctionTable(typed, row_columns(typed.type))
     return name_relation(relation, generated_name(preceding), relation.columns, lateral=is_lateral)
 
 
@@ -285,13 +292,6 @@ def table_argument(
                 hint="write TABLE name or a query in parentheses",
                 span=argument.span,
             )
-
-
-def row_columns(type_: types.DataType) -> Columns:
-    """Return the fields of a row, unaffected by its nullability, or the value itself."""
-    if isinstance(type_, types.RowType):
-        return tuple(Column(field.name, field.data_type) for field in type_.fields)
-    return (Column("EXPR$0", type_),)
 
 
 def _resolve_aliased(

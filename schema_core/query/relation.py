@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from itertools import count
+from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -205,14 +206,52 @@ class FunctionTable:
     columns: Columns
 
 
+class ProcessCall(NamedTuple):
+    """A call of a user's process table function, with the columns of the input by position.
+
+    `values` are the constant arguments by parameter; `key` and `order` are those of the table,
+    `time` is the column of `on_time`. Each key of `order` is a position, whether it descends, and
+    whether NULL is last. The result has the columns `passed`, those of the function, and the time.
+    """
+
+    function: Function
+    values: Mapping[str, Typed]
+    key: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    time: int | None
+    passed: tuple[int, ...]
+
+
+class Model(NamedTuple):
+    """A model: its input and output columns, its options, and its identifier."""
+
+    inputs: Columns
+    outputs: Columns
+    options: Mapping[str, str] = MappingProxyType({})
+    identifier: ObjectIdentifier | None = None
+
+
+class ModelCall(NamedTuple):
+    """A call of ML_PREDICT: the model, the positions of its input columns, and the config."""
+
+    model: Model
+    arguments: tuple[int, ...]
+    config: Mapping[str, str]
+
+
 @node(frozen=True, slots=True)
 class ProcessTable:
-    """A process table function over the rows of its input; `call` is as written."""
+    """A process table function over the rows of its input; `call` is as written.
+
+    `process` is set for a user's function, `model` for ML_PREDICT.
+    """
 
     function: str
     input: Relation
     call: Call
     columns: Columns
+    process: ProcessCall | None = None
+    model: ModelCall | None = None
 
 
 @node(frozen=True, slots=True)
@@ -336,7 +375,7 @@ class Common(NamedTuple):
 class With:
     """A query and the common tables it reads; each sees the preceding ones.
 
-    In a `recursive` clause, a table may read itself.
+    In a `recursive` clause a table reads itself.
     """
 
     tables: tuple[Common, ...]
@@ -614,6 +653,14 @@ def relations_in(query: Relation) -> Iterator[Relation]:
         expressions, inputs, _ = parts_of(relation)
         rest += reversed(inputs)
         rest += [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
+
+
+def reads_itself(table: Common) -> bool:
+    """Return whether a common table reads one of its own name."""
+    return any(
+        isinstance(part, CommonScan) and part.name == table.name
+        for part in relations_in(table.relation)
+    )
 
 
 def calls_in(query: Relation) -> Iterator[FunctionCall]:

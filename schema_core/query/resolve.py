@@ -96,7 +96,8 @@ def resolve(query: syntax.Query, chain: ScopeChain) -> relational.Relation:
             for table in query.tables:  # each sees the preceding ones, and the query sees all
                 common, chain = common_table(table, chain, recursive=recursive)
                 tables.append(common)
-            return relational.With(tuple(tables), resolve(query.query, chain), recursive)
+            is_recursive = recursive and any(map(relational.reads_itself, tables))
+            return relational.With(tuple(tables), resolve(query.query, chain), is_recursive)
         case syntax.Ordered():
             return resolve_order(query, chain)
         case syntax.ExplicitTable(name=name, span=span):

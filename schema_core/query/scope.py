@@ -31,6 +31,7 @@ from schema_core.query.relation import (
     Column,
     Columns,
     CommonScan,
+    Model,
     Relation,
     SourceTable,
     Tables,
@@ -138,8 +139,8 @@ IN_PATTERN: Mapping[str, tuple[Function, ...]] = {
 # --- scopes ---------------------------------------------------------------------------------------
 
 
-#: Returns the input and output columns of a model.
-Models: TypeAlias = Callable[[syntax.Name], tuple[Columns, Columns]]
+#: Returns a model by its name.
+Models: TypeAlias = Callable[[syntax.Name], Model]
 
 #: Resolves a query in a scope.
 Resolve: TypeAlias = Callable[["syntax.Query", "ScopeChain"], "Relation"]
@@ -197,8 +198,8 @@ class ResolutionContext:
     types: LookUp | None = None
     models: Models | None = None
 
-    def model(self, name: syntax.Name) -> tuple[Columns, Columns]:
-        """Return the input and output columns of a model (`model-not-found`)."""
+    def model(self, name: syntax.Name) -> Model:
+        """Return a model (`model-not-found`)."""
         if self.models is None:
             problem = f"there is no model {'.'.join(name.parts)!r}"
             raise NotFoundError(problem, code="model-not-found", span=name.span)

@@ -7,10 +7,10 @@ Inference"; FLIP-437 for ML_PREDICT.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain as chain_iterators
 from itertools import count
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from schema_core import types
 from schema_core.base.lazy import regex
@@ -158,6 +158,19 @@ def process_arguments(name: str, call: syntax.Call) -> Arguments:
         SchemaError: `wrong-argument-count`, `named-arguments` or `partitioned-window`.
     """
     parameters, required, _ = FUNCTIONS[name]
+    arguments = bind_arguments(call, parameters, parameters[:required])
+    require_rows(name, arguments[parameters[0]])
+    return arguments
+
+
+def bind_arguments(
+    call: syntax.Call, parameters: Sequence[str], required: Collection[str]
+) -> Arguments:
+    """Return the arguments of a call by parameter, without DEFAULT and NULL.
+
+    Raises:
+        SchemaError: `wrong-argument-count` or `named-arguments`.
+    """
     pairs = [
         (argument.name, argument.value)
         for argument in call.arguments
@@ -186,18 +199,22 @@ def process_arguments(name: str, call: syntax.Call) -> Arguments:
                 continue
             case _:
                 arguments[parameter] = argument
-    is_missing = not arguments.keys() >= set(parameters[:required])
+    is_missing = not arguments.keys() >= set(required)
     if is_missing or len(call.arguments) > len(parameters) or len(by_parameter) < len(pairs):
         problem = f"expected arguments {', '.join(parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
-    match table := arguments[parameters[0]]:
+    return arguments
+
+
+def require_rows(name: str, table: syntax.Expression) -> None:
+    """Require a table without PARTITION BY or ORDER BY (`partitioned-window`)."""
+    match table:
         case syntax.Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"
             problem = f"{name} does not accept {clause}: it processes single rows"
             raise SchemaError(problem, code="partitioned-window", span=table.span)
-    return arguments
 
 
 def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
@@ -232,6 +249,13 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
             )
 
 
+def row_columns(type_: types.DataType) -> Columns:
+    """Return the fields of a row, unaffected by its nullability, or the value itself."""
+    if isinstance(type_, types.RowType):
+        return tuple(Column(field.name, field.data_type) for field in type_.fields)
+    return (Column("EXPR$0", type_),)
+
+
 # --- process table functions ----------------------------------------------------------------------
 
 
@@ -263,7 +287,8 @@ def process_table(
             hint="rename the column of the input",
             span=call.span,
         )
-    return relational.ProcessTable(name, data, call, columns)
+    model = _model_call(arguments, data.columns, chain) if "MODEL" in arguments else None
+    return relational.ProcessTable(name, data, call, columns, model=model)
 
 
 # --- changes -------------------------------------------------------------------------------------
@@ -277,12 +302,11 @@ UID = regex(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the kind of change, the columns of the input, and the event time."""
-    codes = _mapping(arguments.get("op_mapping"))
-    changes = [part.strip(" ") for key in codes for part in key.split(",")]
+    changes = [change for key in _mapping(arguments.get("op_mapping")) for change in _parts(key)]
     _check_changes(changes, arguments)
-    _check_uid(arguments.get("uid"))
+    check_uid(arguments.get("uid"))
     return (
-        Column(_operation(arguments), types.DataTypes.STRING()),
+        Column(operation_column(arguments), types.DataTypes.STRING()),
         *columns,
         *_time(arguments, columns, chain),
     )
@@ -290,7 +314,7 @@ def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> C
 
 def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the columns of the input without the kind of change."""
-    name = _operation(arguments)
+    name = operation_column(arguments)
     column = next((column for column in columns if column.name == name), None)
     if column is None:
         raise SchemaError(
@@ -315,13 +339,47 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
             code="wrong-argument-type",
             span=arguments["op_mapping"].span,
         )
-    _check_uid(arguments.get("uid"))
+    check_uid(arguments.get("uid"))
     rest = tuple(column for column in columns if column.name != name)
     return (*rest, *_time(arguments, columns, chain))
 
 
-def _operation(arguments: Arguments) -> str:
+def operation_codes(arguments: Arguments) -> dict[str, str]:
+    """Return the code of each kind of change that TO_CHANGELOG returns; a key may name several."""
+    mapping = _mapping(arguments.get("op_mapping"))
+    if "op_mapping" not in arguments:
+        return {change: change for change in CHANGES}
+    return {change: code for key, code in mapping.items() for change in _parts(key)}
+
+
+def change_codes(arguments: Arguments) -> dict[str, str]:
+    """Return the kind of change of each code that FROM_CHANGELOG accepts.
+
+    A key may have several codes; `wrong-argument-type` if two keys have the same.
+    """
+    mapping = _mapping(arguments.get("op_mapping"))
+    if "op_mapping" not in arguments:
+        return {change: change for change in CHANGES}
+    codes = [code for key in mapping for code in _parts(key)]
+    if twice := duplicate_names(codes):
+        problem = f"duplicate code {twice[0]!r} in op_mapping"
+        span = arguments["op_mapping"].span
+        raise SchemaError(problem, code="wrong-argument-type", span=span)
+    return {code: change for key, change in mapping.items() for code in _parts(key)}
+
+
+def _parts(key: str) -> list[str]:
+    return [part.strip(" ") for part in key.split(",")]
+
+
+def operation_column(arguments: Arguments) -> str:
+    """Return the name of the column with the codes of changes."""
     return _single_column(arguments["op"]).parts[0] if "op" in arguments else "op"
+
+
+def time_column(arguments: Arguments) -> str | None:
+    """Return the name of the column that `on_time` names."""
+    return _single_column(arguments["on_time"]).parts[0] if "on_time" in arguments else None
 
 
 def _single_column(argument: syntax.Expression) -> syntax.Name:
@@ -364,7 +422,8 @@ def _check_changes(changes: list[str], arguments: Arguments) -> None:
             )
 
 
-def _check_uid(argument: syntax.Expression | None) -> None:
+def check_uid(argument: syntax.Expression | None) -> None:
+    """Require the identifier of an operator's state, or None (`wrong-argument-type`)."""
     match argument:
         case None:
             return
@@ -381,9 +440,13 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the event time, if `on_time` names a column of the input."""
     if "on_time" not in arguments:
         return ()
-    column = column_of(
-        _single_column(arguments["on_time"]), SelectScope(chain, (SourceBinding("", columns),))
-    )
+    column = event_time(arguments["on_time"], SelectScope(chain, (SourceBinding("", columns),)))
+    return (rowtime(column, streaming=chain.context.streaming),)
+
+
+def event_time(argument: syntax.Expression, scope: SelectScope) -> Ref:
+    """Return the time column that `on_time` names (`wrong-argument-type` for another)."""
+    column = column_of(_single_column(argument), scope)
     kinds = (types.TimestampType, types.LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
@@ -392,18 +455,23 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
             code="wrong-argument-type",
             span=column.span,
         )
-    kind = types.TimestampKind.ROWTIME if chain.context.streaming else types.TimestampKind.REGULAR
-    return (Column("rowtime", type(column.type)(3, nullable=False, kind=kind)),)
+    return column
+
+
+def rowtime(column: Ref, *, streaming: bool) -> Column:
+    """Return the column of the event time in the result."""
+    kind = types.TimestampKind.ROWTIME if streaming else types.TimestampKind.REGULAR
+    type_ = cast("type[types.TimestampType | types.LocalZonedTimestampType]", type(column.type))
+    return Column("rowtime", type_(3, nullable=False, kind=kind))
 
 
 # --- models --------------------------------------------------------------------------------------
 
 
-def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
-    """Return the columns of the input and of the model; repeated names get a number as a suffix."""
-    match argument := arguments["MODEL"]:
+def _model(argument: syntax.Expression, chain: ScopeChain) -> relational.Model:
+    match argument:
         case syntax.Call(name="MODEL", arguments=(syntax.Name() as name,)):
-            inputs, outputs = chain.context.model(name)
+            return chain.context.model(name)
         case _:
             raise SchemaError(
                 f"expected a model, found {show_expression(argument)}",
@@ -411,6 +479,19 @@ def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Col
                 hint="write MODEL name",
                 span=argument.span,
             )
+
+
+def _model_call(arguments: Arguments, columns: Columns, chain: ScopeChain) -> relational.ModelCall:
+    """Return the model, the positions of its arguments, and the config of ML_PREDICT."""
+    names = [column.name for column in columns]
+    places = (names.index(name.parts[0]) for name in descriptor_names(arguments["ARGS"]))
+    config = _mapping(arguments.get("CONFIG"))
+    return relational.ModelCall(_model(arguments["MODEL"], chain), tuple(places), config)
+
+
+def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the columns of the input and of the model; repeated names get a number as a suffix."""
+    inputs, outputs, *_ = _model(arguments["MODEL"], chain)
     scope = SelectScope(chain, (SourceBinding("", columns),))
     read = [column_of(name, scope) for name in descriptor_names(arguments["ARGS"])]
     if len(read) != len(inputs):

@@ -870,14 +870,19 @@ def continues_query(cursor: QueryCursor) -> bool:
 
 
 def _with_keys(cursor: QueryCursor, table: syntax.Query, start: int) -> syntax.Query:
-    """Parse the keys of a table argument; several of PARTITION BY are in parentheses."""
+    """Parse the keys of a table argument; several of a clause are in parentheses."""
     partition_by: tuple[syntax.Expression, ...] = ()
     if cursor.accept("PARTITION", "BY", "("):
         partition_by = expressions(cursor)
         cursor.expect(")")
     elif cursor.accept("PARTITION", "BY"):
         partition_by = (expression(cursor),)
-    order_by = sort_keys(cursor) if cursor.accept("ORDER", "BY") else ()
+    order_by: tuple[syntax.SortKey, ...] = ()
+    if cursor.accept("ORDER", "BY", "("):
+        order_by = sort_keys(cursor)
+        cursor.expect(")")
+    elif cursor.accept("ORDER", "BY"):
+        order_by = (_sort_key(cursor),)
     if not partition_by and not order_by:
         return table
     return syntax.TableArgument(table, partition_by, order_by, cursor.span_from(start))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schema_core.errors import SchemaCoreError
-from schema_core.query.relation import Column, result_columns
+from schema_core.query.relation import Column, Model, result_columns
 from schema_core.query.resolve import resolve_query
 from schema_core.sql.parser import parse_query
 from schema_core.sql.syntax import Name
@@ -24,8 +24,8 @@ MODELS = {
 
 
 def predicted(sql: str) -> list[str]:
-    def model(name: Name) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
-        return MODELS[name.parts[-1]]
+    def model(name: Name) -> Model:
+        return Model(*MODELS[name.parts[-1]])
 
     relation = resolve_query(parse_query(f"SELECT * FROM {sql}"), ExampleTables(), models=model)
     return [f"{name} {type_}" for name, type_ in result_columns(relation)]

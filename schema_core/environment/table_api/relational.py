@@ -393,6 +393,29 @@ def flat_map(query: syntax.Query, call: syntax.Call) -> syntax.Query:
     return syntax.Select((syntax.SelectItem(syntax.Star((MAPPED,))),), joined_)
 
 
+def process(
+    call: syntax.Call,
+    table: str,
+    place: int,
+    query: syntax.Query,
+    keys: Sequence[syntax.Expression] = (),
+    order: Sequence[syntax.SortKey] = (),
+) -> syntax.Query:
+    """Return the rows of a process table function of a query.
+
+    The query becomes the argument `table`, at the position `place` unless arguments have names.
+    """
+    if keys or order:
+        query = syntax.TableArgument(block(query), tuple(keys), tuple(order))
+    argument: syntax.Expression = syntax.Subquery(query)
+    arguments = list(call.arguments)
+    if any(isinstance(one, syntax.Named) for one in arguments):
+        argument = syntax.Named(table, argument)
+    arguments.insert(place, argument)
+    source = syntax.TableFunction(replace(call, arguments=tuple(arguments)))
+    return syntax.Select((ALL,), source)
+
+
 #: The alias of a table function whose rows replace those of a query.
 MAPPED = "flat_map"
 
@@ -439,12 +462,17 @@ def _operand(query: syntax.Query) -> syntax.Query:
 
 def order_query(query: syntax.Query, fields: Iterable[object]) -> syntax.Query:
     """Return the rows of a query in an order."""
-    keys = tuple(
+    keys = sort_keys(fields)
+    return syntax.Ordered(block(query), keys) if keys else query
+
+
+def sort_keys(fields: Iterable[object]) -> tuple[syntax.SortKey, ...]:
+    """Return the keys of ORDER BY."""
+    return tuple(
         syntax.SortKey(key.syntax, key.descending) if isinstance(key, SortedExpression)
         else syntax.SortKey(require_expression(key))
         for key in fields
     )  # fmt: skip
-    return syntax.Ordered(block(query), keys) if keys else query
 
 
 def limit_query(

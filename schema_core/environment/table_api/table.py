@@ -70,12 +70,14 @@ from schema_core.environment.table_api.windows import (
 )
 from schema_core.environment.views import QueryView, find_tables, inline_functions
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
-from schema_core.expressions.fluent import AliasedExpression, Expression
+from schema_core.expressions.fluent import AliasedExpression, Expression, to_tree
 from schema_core.expressions.fluent_functions import col, row, selected_columns
+from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.typed import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
+from schema_core.query.process_calls import process_implementation
 from schema_core.query.relation import Relation
 from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
 from schema_core.schema.resolved import ResolvedSchema
@@ -96,7 +98,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from schema_core.expressions.fluent import SortedExpression
+    from schema_core.expressions.fluent import SortedExpression, Value
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
     from schema_core.expressions.typed import Function
 
@@ -430,6 +432,43 @@ class Table:
     ) -> FlatAggregateTable:
         """Compute any number of rows of all rows, as `GroupedTable.flat_aggregate` of a group."""
         return FlatAggregateTable(self, self.query, (), func)
+
+    # --- process table functions ---------------------------------------------------------------
+
+    def to_changelog(self, *arguments: Expression) -> Table:
+        """Return the changes of the table as rows, with the kind of each: ``TO_CHANGELOG``.
+
+        `arguments` are those of the function in SQL without the table, such as
+        ``descriptor("kind").as_argument("op")``.
+        """
+        return self._process_built_in("TO_CHANGELOG", arguments)
+
+    def from_changelog(self, *arguments: Expression) -> Table:
+        """Return the rows that the changes in the table leave: ``FROM_CHANGELOG``.
+
+        `arguments` are those of the function in SQL without the table.
+        """
+        return self._process_built_in("FROM_CHANGELOG", arguments)
+
+    def _process_built_in(self, name: str, arguments: Sequence[Expression]) -> Table:
+        call = syntax.Call(name, tuple(map(require_expression, arguments)))
+        return self.of_query(relational.process(call, "input", 0, self.query))
+
+    def process(self, function: UserFunction | str, *arguments: Value) -> Table:
+        """Return the rows of a process table function that is called for each row of the table.
+
+        Args:
+            function: A function of `udptf`, or the path of a registered one.
+            arguments: Its other arguments, all with names (``lit(2).as_argument("step")``) or none.
+
+        Raises:
+            SchemaError: as a call in SQL; `not-a-table-function` for another function.
+        """
+        return PartitionedTable(self, (), ()).process(function, *arguments)
+
+    def partition_by(self, *fields: Expression) -> PartitionedTable:
+        """Partition the rows by the values of columns, for `PartitionedTable.process`."""
+        return PartitionedTable(self, _rewrite_items(self, fields), ())
 
     # --- several tables ------------------------------------------------------------------------
 
@@ -804,6 +843,47 @@ def field_names(type_: DataType) -> list[str]:
         if isinstance(type_, RowType | StructuredType)
         else []
     )
+
+
+class PartitionedTable:
+    """A table partitioned by columns, for a process table function."""
+
+    def __init__(
+        self,
+        table: Table,
+        keys: Sequence[Expression],
+        order: Sequence[Expression | SortedExpression],
+    ) -> None:
+        self._table = table
+        self._keys = keys
+        self._order = order
+
+    def order_by(self, *fields: Expression | SortedExpression) -> PartitionedTable:
+        """Process the rows of each partition in the order of columns."""
+        return PartitionedTable(self._table, self._keys, _rewrite_items(self._table, fields))
+
+    def process(self, function: UserFunction | str, *arguments: Value) -> Table:
+        """Return the rows of a process table function, as `Table.process`."""
+        table, values = self._table, tuple(map(to_tree, arguments))
+        if isinstance(function, str):
+            path, functions = parse_path(function).parts, table._session.functions  # noqa: SLF001
+            name, rows = function, find_function(path, syntax.NOWHERE, functions.function)
+            call = syntax.Call(path[-1], values, path)
+        else:
+            require_instance(function, UserFunction, "function", "a function of udptf, or a path")
+            name, rows = function.name, function.rows()
+            call = syntax.Call(name, values, inline=rows)
+        implementation = process_implementation(rows)
+        if implementation is None:
+            problem = f"{name} is not a process table function"
+            raise SchemaError(problem, code="not-a-table-function")
+        signature = process_signature(implementation)
+        place = signature.arguments.index(signature.table)
+        keys = [require_expression(key) for key in self._keys]
+        query = relational.process(
+            call, signature.table.name, place, table.query, keys, relational.sort_keys(self._order)
+        )
+        return table.of_query(query)
 
 
 class GroupedTable:

@@ -528,7 +528,7 @@ class QueryCompiler:
         if query.recursive:
             raise tree.unsupported_error(
                 "WITH RECURSIVE is not supported on Spark",
-                hint="omit RECURSIVE if no common table reads itself",
+                hint="write the levels as joins, or compute them in a program",
             )
         compiler, clause = self, "WITH"
         for table in query.tables:

@@ -110,7 +110,7 @@ class UserCalls:
         ):
             raise self._refusal(called)
         type_ = ArrayType(called.type)
-        _require_handed(type_)
+        require_handed(type_)
         table = _with_rows(_table(_function_of(called), self._context(called)), called.types)
         return self._python(called, table, type_, self._arguments(called))
 
@@ -126,7 +126,7 @@ class UserCalls:
             return None
         called = TranslatedCall(call, (), self.zone)
         for type_ in (called.type, *called.types):
-            _require_handed(type_)
+            require_handed(type_)
             if isinstance(type_, LocalZonedTimestampType):
                 raise self._refusal(called)
         if spark.vectorized or is_asynchronous(spark.implementation):
@@ -165,7 +165,7 @@ class UserCalls:
 
     def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
         for type_ in (called.type, *called.types):
-            _require_handed(type_)
+            require_handed(type_)
         return tuple(
             datetimes.clock(node, type_, self.zone)
             if isinstance(type_, LocalZonedTimestampType)
@@ -181,10 +181,10 @@ class UserCalls:
         arguments: tuple[Node, ...],
     ) -> Node:
         """Return the call of a Python function, with results converted to a type."""
-        _require_returned(type_)
+        require_returned(type_)
         declared = called.call.function
         checked = checked_result(function, declared.name, type_, self.zone)
-        name = self.names.function(checked, _exchange_type(type_))
+        name = self.names.function(checked, exchange_type(type_))
         return self._result(called, name, type_, arguments)
 
     def _result(
@@ -199,15 +199,15 @@ class UserCalls:
         self, called: TranslatedCall, function: Callable[..., Any], arguments: tuple[Node, ...]
     ) -> Node:
         """Return the call of a function that runs for several rows at once."""
-        _require_returned(called.type)
+        require_returned(called.type)
         name, types, call = called.call.function.name, called.types, function
         if not arguments:  # a batch is as long as its columns, so there must be one
             arguments, types, call = (node_of(1),), (IntType(),), lambda _: function()
         checked = checked_result(lambda value: value, name, called.type, self.zone)
-        received = _in_arrow(called.type)
+        received = in_arrow(called.type)
         columns, result = _columns(types), _columns([received])
         evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
-        name = self.names.function_of_columns(evaluate, _exchange_type(received))
+        name = self.names.function_of_columns(evaluate, exchange_type(received))
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
 
@@ -222,7 +222,7 @@ class UserCalls:
                     code="not-executable",
                     hint="cast to TIMESTAMP, or declare func_type='general'",
                 )
-        _require_returned(called.type)
+        require_returned(called.type)
         if from_spark(spark_type(sql_type(called.type))) != called.type:
             raise UnsupportedError(
                 f"a series of pandas is not checked for {called.type.as_summary_string()}",
@@ -264,25 +264,26 @@ def _columns(types: Sequence[DataType]) -> StructType:
 
     return StructType(
         [
-            StructField(f"a{place}", spark_type(_exchange_type(data_type)))
+            StructField(f"a{place}", spark_type(exchange_type(data_type)))
             for place, data_type in enumerate(types)
         ]
     )
 
 
-def _in_arrow(type_: DataType) -> DataType:
+def in_arrow(type_: DataType) -> DataType:
     """Return the type that Spark reads from Arrow for a type: times have microseconds."""
     if isinstance(type_, TimeType):
         return TimeType(6, type_.is_nullable)
-    return type_.rebuild(tuple(map(_in_arrow, type_.children())))
+    return type_.rebuild(tuple(map(in_arrow, type_.children())))
 
 
-def _exchange_type(type_: DataType) -> str:
+def exchange_type(type_: DataType) -> str:
+    """Return the Spark type of a value that is exchanged with Python."""
     is_instant = isinstance(type_, LocalZonedTimestampType)
     return "TIMESTAMP_NTZ" if is_instant else sql_type(type_)
 
 
-def _require_handed(type_: DataType) -> None:
+def require_handed(type_: DataType) -> None:
     """Refuse arguments that Python would receive as other values."""
     for part in type_.walk():
         fine = isinstance(part, AnyTimestampType) and part.precision > MAX_PRECISION
@@ -295,7 +296,7 @@ def _require_handed(type_: DataType) -> None:
             )
 
 
-def _require_returned(type_: DataType) -> None:
+def require_returned(type_: DataType) -> None:
     """Refuse results that Spark does not accept from Python unchanged."""
     for part in type_.walk():
         if isinstance(part, VariantType):
@@ -347,7 +348,7 @@ class _Opened:
     """Exists while a worker has an opened function."""
 
 
-def _opener_of(implementation: object, context: FunctionContext) -> Callable[[], None]:
+def opener_of(implementation: object, context: FunctionContext) -> Callable[[], None]:
     """Return a function that opens an object before its first row, once in each task.
 
     The object is closed when the worker drops the function at the task's end, Spark's only callback
@@ -377,7 +378,7 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
     if not isinstance(implementation, UserDefinedFunction):
         return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
     function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
-    open_once, evaluate = _opener_of(function, context), function.eval
+    open_once, evaluate = opener_of(function, context), function.eval
 
     def evaluate_call(*arguments: Any) -> Any:
         open_once()
@@ -397,30 +398,31 @@ def _with_rows(
         return function
 
     def with_rows(*arguments: Any) -> Any:
-        received = map(_convert_argument, types, arguments[skipped:])
+        received = map(convert_argument, types, arguments[skipped:])
         return function(*arguments[:skipped], *received)
 
     return with_rows
 
 
-def _convert_argument(type_: DataType, value: Any) -> Any:
+def convert_argument(type_: DataType, value: Any) -> Any:
+    """Return a value with PyFlink's `Row` in place of Spark's."""
     if value is None:
         return None
     match type_:
         case RowType(fields=fields):
             row = Row(
                 *(
-                    _convert_argument(item.data_type, part)
+                    convert_argument(item.data_type, part)
                     for item, part in zip(fields, value, strict=True)
                 )
             )
             row.set_field_names([item.name for item in fields])
             return row
         case ArrayType(element_type=element):
-            return [_convert_argument(element, item) for item in value]
+            return [convert_argument(element, item) for item in value]
         case MapType(key_type=key, value_type=held):
             return {
-                _convert_argument(key, first): _convert_argument(held, two)
+                convert_argument(key, first): convert_argument(held, two)
                 for first, two in value.items()
             }
         case _:
@@ -469,7 +471,7 @@ def _aggregate(
             code="not-executable",
             hint="pass an AggregateFunction, or declare func_type='pandas'",
         )
-    open_once, function = _opener_of(implementation, context), implementation
+    open_once, function = opener_of(implementation, context), implementation
     accumulate = _with_rows(function.accumulate, types, skipped=1)
 
     def aggregate(rows: list[Any]) -> Any:

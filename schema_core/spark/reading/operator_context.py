@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from schema_core.base.lazy import dataclass
-from schema_core.query.relation import Relation
+from schema_core.query.relation import Relation, Scan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,12 +21,16 @@ class OperatorContext:
 
     `analyse` returns the frame of a query in Spark SQL. `is_streaming` is that of the session: a
     stream needs time attributes, but bounded tables of a streaming session are computed here too.
+    `options` are those of the session; `holds_changes` returns whether the rows of a table are the
+    state that its changes leave.
     """
 
     compiler: QueryCompiler
     names: TemporaryNames
     analyse: Callable[[str], DataFrame]
     is_streaming: bool
+    options: Mapping[str, str]
+    holds_changes: Callable[[Scan], bool]
 
     def rows(self, relation: Relation) -> DataFrame:
         """Return the rows of a relation, with the names of `result_columns`.

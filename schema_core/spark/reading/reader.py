@@ -18,7 +18,7 @@ from schema_core.query.relation import Columns, Relation, Scan
 from schema_core.query.temporal_joins import scans_of_versions, with_versions_in_place
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.changelog import has_changes
-from schema_core.spark.compiler.query import query_text
+from schema_core.spark.compiler.query import WriteOperator, query_text
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import (
     Read,
@@ -231,8 +231,6 @@ class Reader:
             return text
 
         analyse = partial(self._analyse, names)
-        is_streaming_mode = is_streaming(self._context.options)
-        writer = operator_writer(names, analyse, is_streaming=is_streaming_mode)
         return query_text(
             query,
             source,
@@ -242,9 +240,29 @@ class Reader:
             rows=user.rows,
             database=self._context.database(),
             staged=None if plan is None else staging(plan, names, analyse),
-            operator=writer if plan is None else None,
+            operator=self._operators(names, analyse) if plan is None else None,
             nanoseconds=nanoseconds,
         )
+
+    def _operators(
+        self, names: TemporaryNames, analyse: Callable[[str], DataFrame]
+    ) -> WriteOperator:
+        """Return the writer of relations that Spark SQL lacks."""
+        return operator_writer(
+            names,
+            analyse,
+            is_streaming=is_streaming(self._context.options),
+            options=self._context.options,
+            holds_changes=self._holds_changes,
+        )
+
+    def _holds_changes(self, scan: Scan) -> bool:
+        """Return whether the rows of a table are the state that its changes leave."""
+        bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return False
+        connector = open_spark_connector(bound, "read", self._context.options)
+        return has_changes(connector, bound.table.options)
 
     @staticmethod
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:

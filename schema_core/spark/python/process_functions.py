@@ -1,0 +1,228 @@
+"""Process table functions in the workers of Spark: state, timers, and the rows of a partition."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.arguments import require_instance
+from schema_core.base.lazy import dataclass
+from schema_core.base.text import show
+from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.expressions.process_functions import (
+    ArgumentTrait,
+    ProcessContext,
+    ProcessSignature,
+    Timer,
+)
+from schema_core.expressions.user_functions import ProcessTableFunction
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessTask:
+    """How a worker computes the rows of a partition, or of a batch of single rows.
+
+    Columns of the received tables are the values, those of the result that are passed from the
+    table, the keys of ORDER BY, and the time, each with a prefix. `values` are the columns with the
+    prefix `VALUE`: those of the table, then the constants in the order of the signature.
+
+    Attributes:
+        function: The function, with `open_once` to be called before its first row.
+        signature: Its signature; `constants` are the names of the arguments that a call has.
+        convert: Returns the arguments of `eval` for the values of a row, and the keys.
+        check: Converts a row of the result to its declared type.
+        values: The Spark types of the values.
+        results: The Spark types of the function's columns.
+        order: For each key of ORDER BY whether it descends, and whether NULL is last.
+        is_single: Whether the function has one column, of which `eval` yields the values.
+    """
+
+    function: ProcessTableFunction
+    signature: ProcessSignature
+    open_once: Callable[[], None]
+    convert: Callable[[Sequence[Any]], tuple[tuple[Any, ...], tuple[Any, ...]]]
+    check: Callable[[Any], Any]
+    values: StructType
+    results: StructType
+    order: tuple[tuple[bool, bool], ...]
+    is_single: bool
+
+    def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Compute the rows of batches of single rows."""
+        import pyarrow as pa
+
+        for batch in batches:
+            yield from self.table(pa.Table.from_batches([batch])).to_batches()
+
+    def table(self, table: pa.Table) -> pa.Table:
+        """Compute the rows of a table: of a partition, or of single rows."""
+        import pyarrow as pa
+        from pyspark.sql.conversion import ArrowTableToRowsConversion
+
+        self.open_once()
+        table = self._sorted(table)
+        values = table.select(self.values.names)
+        received = ArrowTableToRowsConversion.convert(values, self.values)
+        rows = [self.convert(row) for row in received]
+        times = _times(table)
+        partition = _Partition(self, rows[0][1] if rows else (), times is not None)
+        places: list[int] = []
+        results: list[tuple[Any, ...]] = []
+        emitted: list[dt.datetime | None] = []
+
+        def emit(rows: Iterable[Any] | None, place: int, time: dt.datetime | None) -> None:
+            for row in rows or ():
+                checked = self.check(row)
+                results.append((checked,) if self.is_single else tuple(checked))
+                places.append(place)
+                emitted.append(time)
+
+        for place, (arguments, _) in enumerate(rows):
+            time = None if times is None else times[place]
+            emit(self.function.eval(*partition.enter(time, None), *arguments), place, time)
+        while (timer := partition.next_timer()) is not None:
+            emit(self.function.on_timer(*partition.enter(*timer)), 0, timer.time)
+        passed = [name for name in table.column_names if name.startswith(PASSED)]
+        columns = table.select(passed).take(pa.array(places, pa.int64())).columns
+        made = to_arrow(results, self.results)
+        columns += made.columns
+        names = [*passed, *self.results.names]
+        if times is not None:
+            type_ = table.schema.field(TIME).type
+            columns.append(pa.array([_in_type(time, type_) for time in emitted], type_))
+            names.append(TIME)
+        return pa.Table.from_arrays(columns, names)
+
+    def _sorted(self, table: pa.Table) -> pa.Table:
+        """Return the rows of a table in the order of ORDER BY, or else of their times."""
+        keys: list[tuple[str, bool, bool]] = [
+            (f"{ORDER}{place}", *directions) for place, directions in enumerate(self.order)
+        ]
+        if not keys and TIME in table.column_names and self.signature.table.is_set:
+            keys = [(TIME, False, False)]
+        if not keys:
+            return table
+        places = list(range(table.num_rows))
+        for name, descends, nulls_last in reversed(keys):
+            values = [_sort_key(value) for value in table.column(name).to_pylist()]
+            present = [place for place in places if values[place] is not None]
+            nulls = [place for place in places if values[place] is None]
+            present.sort(key=values.__getitem__, reverse=descends)
+            places = present + nulls if nulls_last else nulls + present
+        return table.take(places)
+
+
+def to_arrow(rows: list[tuple[Any, ...]], columns: StructType) -> pa.Table:
+    """Return rows as a table of Arrow with the given columns."""
+    from pyspark.sql.conversion import LocalDataToArrowConversion
+
+    # the conversion refuses no rows
+    some = rows or [(None,) * len(columns.fields)]
+    return LocalDataToArrowConversion.convert(some, columns, False).slice(0, len(rows))
+
+
+#: Prefixes of columns, and the column of the time.
+VALUE, PASSED, ORDER, TIME = "value_", "passed_", "order_", "time"
+
+
+def _sort_key(value: Any) -> Any:
+    """Return what orders a value as Flink does: strings by their bytes, NaN last."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, float):
+        return (value != value, value)  # noqa: PLR0124 - NaN
+    return value
+
+
+def _times(table: pa.Table) -> list[dt.datetime] | None:
+    """Return the times of rows, which must not be NULL; those of TIMESTAMP_LTZ are aware."""
+    if TIME not in table.column_names:
+        return None
+    times: list[dt.datetime] = table.column(TIME).to_pylist()
+    if any(time is None for time in times):
+        raise ValueError("on_time received NULL; expected a time in each row")
+    if table.schema.field(TIME).type.tz is None:
+        return times
+    return [time.astimezone(dt.UTC) for time in times]
+
+
+def _in_type(time: dt.datetime | None, type_: pa.DataType) -> dt.datetime | None:
+    is_aware = time is not None and time.tzinfo is not None
+    if time is None or is_aware == (type_.tz is not None):
+        return time
+    raise ValueError(f"a timer has the time {show(time)}, expected one of the kind of on_time")
+
+
+class _Partition(ProcessContext):
+    """The context of a partition: its state and its timers."""
+
+    def __init__(self, task: ProcessTask, keys: tuple[Any, ...], is_timed: bool) -> None:
+        self._signature = task.signature
+        self._keys = keys
+        self._is_timed = is_timed
+        self._state: dict[str, Any] = {}
+        self._timers: dict[object, Timer] = {}
+        self._time: dt.datetime | None = None
+        self._name: str | None = None
+
+    def enter(self, time: dt.datetime | None, timer: str | None) -> tuple[Any, ...]:
+        """Return the context and the state as arguments of the next call."""
+        self._time, self._name = time, timer
+        state = []
+        for name, make in self._signature.state:
+            if name not in self._state:
+                self._state[name] = make()
+            state.append(self._state[name])
+        return (self, *state) if self._signature.has_context else tuple(state)
+
+    def next_timer(self) -> Timer | None:
+        """Remove and return the timer that fires next; None if there are no more."""
+        if not self._timers:
+            return None
+        key = min(self._timers, key=lambda key: self._timers[key].time)
+        return self._timers.pop(key)
+
+    def partition_keys(self) -> tuple[Any, ...]:
+        return self._keys
+
+    def time(self) -> dt.datetime | None:
+        return self._time
+
+    def current_timer(self) -> str | None:
+        return self._name
+
+    def register_on_time(self, time: dt.datetime, name: str | None = None) -> None:
+        table = self._signature.table
+        if not self._is_timed or not table.is_set:
+            raise UnsupportedError(
+                "timers require a table with SET_SEMANTIC_TABLE and a call with on_time",
+                hint="add on_time => DESCRIPTOR(column)",
+            )
+        if ArgumentTrait.PASS_COLUMNS_THROUGH in table.traits:
+            raise UnsupportedError("a function with PASS_COLUMNS_THROUGH has no timers")
+        require_instance(time, dt.datetime, "the time of a timer")
+        is_aware = self._time is not None and self._time.tzinfo is not None
+        if (time.tzinfo is not None) != is_aware:
+            kind = "an aware" if is_aware else "a naive"
+            problem = f"the time of a timer must be {kind} datetime, got {show(time)}"
+            raise SchemaError(problem, code="wrong-argument")
+        self._timers[time if name is None else name] = Timer(time, name)
+
+    def clear_timer(self, timer: str | dt.datetime) -> None:
+        self._timers.pop(timer, None)
+
+    def clear_all_timers(self) -> None:
+        self._timers.clear()
+
+    def clear_state(self, name: str) -> None:
+        if name not in dict(self._signature.state):
+            raise SchemaError(f"there is no state {name!r}", code="wrong-argument")
+        self._state.pop(name, None)
+
+    def clear_all_state(self) -> None:
+        self._state.clear()

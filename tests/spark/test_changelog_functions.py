@@ -1,0 +1,59 @@
+"""TO_CHANGELOG and FROM_CHANGELOG leave the rows that Flink's streaming mode leaves."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fuzz.oracle.changelog_functions import RECORDING, SETUP
+from fuzz.oracle.streams import folded
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from tests.spark.test_streaming_results import rows
+from tests.support import cases
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RECORDED = {
+    line["sql"]: line for line in map(json.loads, RECORDING.read_text("utf-8").splitlines())
+}
+
+
+@pytest.fixture(scope="module", params=["batch", "streaming"])
+def env(session: SparkSession, request: pytest.FixtureRequest) -> TableEnvironment:
+    settings = EnvironmentSettings
+    is_batch = request.param == "batch"
+    mode = settings.in_batch_mode() if is_batch else settings.in_streaming_mode()
+    env = TableEnvironment.create(mode, spark=session)
+    for statement in SETUP:
+        env.execute_sql(statement)
+    return env
+
+
+@pytest.mark.parametrize(("sql", "expected"), cases("changelog_functions"))
+def test_functions_return_the_rows_of_flink(env: TableEnvironment, sql: str, expected: str) -> None:
+    recorded = RECORDED[sql]
+    match expected:
+        case "rows":
+            assert folded(recorded["changes"]) == rows(env, sql)
+        case "more":
+            flink, here = folded(recorded["changes"]), rows(env, sql)
+            assert len(flink) < len(here)
+            assert all(row in here for row in flink)
+        case "fails":
+            assert "error" in recorded
+            with pytest.raises((ExternalError, SchemaCoreError)) as caught:
+                rows(env, sql)
+            assert caught.value.code in ("job-failed", "wrong-argument-type")
+        case "refused":
+            assert recorded["changes"]
+            with pytest.raises(UnsupportedError, match="depend on the order"):
+                rows(env, sql)
+        case _:
+            assert "error" in recorded
+            with pytest.raises(SchemaCoreError) as caught:
+                rows(env, sql)
+            assert caught.value.code != "job-failed"

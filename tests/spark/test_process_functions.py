@@ -1,0 +1,281 @@
+"""Process table functions in Python over bounded tables, from SQL and from the Table API."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import pytest
+
+from schema_core import Table, TableEnvironment
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.expressions import col, descriptor, lit
+from schema_core.expressions.process_functions import (
+    ArgumentHint,
+    ArgumentTrait,
+    ProcessContext,
+    StateHint,
+)
+from schema_core.expressions.user_functions import ProcessTableFunction, udptf
+from schema_core.types.row_value import Row
+from tests.spark.test_query_results import environment_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETS = ArgumentTrait.SET_SEMANTIC_TABLE
+Partition = Annotated[Row, ArgumentHint(SETS)]
+Single = Annotated[Row, ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE)]
+Passed = Annotated[Row, ArgumentHint(SETS, ArgumentTrait.PASS_COLUMNS_THROUGH)]
+Whole = Annotated[Row, ArgumentHint(SETS, ArgumentTrait.OPTIONAL_PARTITION_BY)]
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class Greet(ProcessTableFunction):
+    """Yields two greetings for each row but those of NULL."""
+
+    def eval(self, data: Single, greeting: str = "Hello") -> Iterator[str]:
+        if data.k is not None:
+            yield f"{greeting} {data.k}"
+            yield f"{data[1]}"
+
+
+class Count(ProcessTableFunction):
+    """Numbers the rows of a partition."""
+
+    def eval(
+        self, counter: Annotated[Counter, StateHint()], data: Partition, step: int = 1
+    ) -> Iterator[tuple[int, int | None]]:
+        counter.count += step
+        yield counter.count, data.v
+
+
+class Previous(ProcessTableFunction):
+    """Adds the value of the previous row."""
+
+    def eval(
+        self, state: Annotated[dict[str, int], StateHint()], data: Passed
+    ) -> Iterator[int | None]:
+        yield state.get("v")
+        state["v"] = data.v
+
+
+class Total(ProcessTableFunction):
+    """Sums all rows, and returns the sum of each row."""
+
+    def eval(self, counter: Annotated[Counter, StateHint()], data: Whole) -> Iterator[int]:
+        counter.count += data.v or 0
+        yield counter.count
+
+
+class Reminders(ProcessTableFunction):
+    """Registers a timer for each row, and one with a name that later rows move."""
+
+    def eval(
+        self, ctx: ProcessContext, seen: Annotated[Counter, StateHint()], data: Partition
+    ) -> Iterator[tuple[str, int]]:
+        seen.count += 1
+        time = ctx.time()
+        assert time is not None
+        ctx.register_on_time(time + dt.timedelta(seconds=data.v))
+        ctx.register_on_time(time + dt.timedelta(minutes=1), "last")
+        if data.v == 3:
+            ctx.clear_all_state()
+        yield f"row {ctx.partition_keys()[0]}", seen.count
+
+    def on_timer(self, ctx: ProcessContext, seen: Counter) -> Iterator[tuple[str, int]]:
+        seen.count += 10
+        yield ctx.current_timer() or "timer", seen.count
+
+
+@udptf(result_type="ROW<d DECIMAL(5, 2), t TIME(3), a ARRAY<INT>, z TIMESTAMP_LTZ(3)>")
+class Typed(ProcessTableFunction):
+    def eval(self, data: Single) -> Iterator[tuple[object, ...]]:
+        yield data.d, data.t, [1, None], data.z
+
+
+@pytest.fixture(scope="module")
+def env(session: SparkSession) -> TableEnvironment:
+    env = environment_of(session)
+    env.execute_sql("SET 'table.local-time-zone' = 'Europe/Paris'")
+    functions = {
+        "greet": Greet, "counted": Count, "previous": Previous, "total": Total,
+        "reminders": Reminders, "typed": Typed,
+    }  # fmt: skip
+    for name, function in functions.items():
+        env.create_temporary_function(name, function)
+    rows = (
+        "('a', 1, TIMESTAMP '2024-01-01 00:00:01'), ('b', 2, TIMESTAMP '2024-01-01 00:00:02'),"
+        " ('a', 3, TIMESTAMP '2024-01-01 00:00:03'),"
+        " (CAST(NULL AS STRING), 4, TIMESTAMP '2024-01-01 00:00:04')"
+    )
+    env.execute_sql(
+        "CREATE TEMPORARY VIEW t AS SELECT k, v, CAST(ts AS TIMESTAMP(3)) AS ts,"
+        f" CAST(ts AS TIMESTAMP_LTZ(3)) AS z FROM (VALUES {rows}) AS t (k, v, ts)"
+    )
+    return env
+
+
+def rows_of(env: TableEnvironment, sql: str) -> list[tuple[object, ...]]:
+    with env.execute_sql(sql).collect() as rows:
+        return sorted((tuple(row) for row in rows), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (
+            "SELECT * FROM greet(TABLE t)",
+            [("1",), ("2",), ("3",), ("Hello a",), ("Hello a",), ("Hello b",)],
+        ),
+        (
+            (
+                "SELECT `EXPR$0` AS g FROM greet(data => (SELECT k, k FROM t WHERE v = 2) ,"
+                " greeting => 'Hi', uid => 'greeter')"
+            ),
+            [("Hi b",), ("b",)],
+        ),
+        (
+            "SELECT * FROM counted(TABLE t PARTITION BY k ORDER BY v)",
+            [("a", 1, 1), ("a", 2, 3), ("b", 1, 2), (None, 1, 4)],
+        ),
+        (
+            "SELECT * FROM counted(data => TABLE t PARTITION BY k ORDER BY v DESC, step => 2)",
+            [("a", 2, 3), ("a", 4, 1), ("b", 2, 2), (None, 2, 4)],
+        ),
+        (
+            "SELECT k, v, `EXPR$0` AS p FROM previous(TABLE t PARTITION BY k ORDER BY ts)",
+            [("a", 1, None), ("a", 3, 1), ("b", 2, None), (None, 4, None)],
+        ),
+        ("SELECT MAX(s) FROM total(TABLE t) AS x (s)", [(10,)]),
+        ("SELECT COUNT(*) FROM total((SELECT * FROM t WHERE v > 9))", [(0,)]),
+        (
+            (
+                "WITH c AS (SELECT * FROM t WHERE k = 'a') SELECT x.f0, t.v FROM counted(TABLE c"
+                " PARTITION BY k ORDER BY v) AS x JOIN t ON x.f1 = t.v"
+            ),
+            [(1, 1), (2, 3)],
+        ),
+    ],
+)
+def test_functions_return_the_rows_of_eval(
+    env: TableEnvironment, sql: str, expected: list[tuple[object, ...]]
+) -> None:
+    assert expected == rows_of(env, sql)
+
+
+@pytest.mark.parametrize(("time", "zone"), [("ts", None), ("z", dt.UTC)])
+def test_timers_fire_after_the_rows_in_the_order_of_their_times(
+    env: TableEnvironment, time: str, zone: dt.tzinfo | None
+) -> None:
+    sql = f"SELECT * FROM reminders(data => TABLE t PARTITION BY k, on_time => DESCRIPTOR({time}))"
+    rows = rows_of(env, f"{sql} WHERE k = 'a'")
+    hour = 0 if zone is None else -1
+
+    def at(minute: int, second: int) -> dt.datetime:
+        return dt.datetime(2024, 1, 1, 0, minute, second, tzinfo=zone) + dt.timedelta(hours=hour)
+
+    assert [
+        ("a", "last", 30, at(1, 3)),
+        ("a", "row a", 1, at(0, 1)),
+        ("a", "row a", 2, at(0, 3)),
+        ("a", "timer", 10, at(0, 2)),
+        ("a", "timer", 20, at(0, 6)),
+    ] == rows
+
+
+def test_values_have_their_declared_types(env: TableEnvironment) -> None:
+    sql = (
+        "SELECT * FROM typed((SELECT CAST(v AS DECIMAL(3, 1)) AS d, CAST(ts AS TIME(0)) AS t, z"
+        " FROM t WHERE v = 1))"
+    )
+    columns = env.sql_query(sql).get_resolved_schema().columns
+
+    assert ["d", "t", "a", "z"] == [column.name for column in columns]
+    ((d, t, a, z),) = rows_of(env, sql)
+    assert ("1.00", dt.time(0, 0, 1), [1, None]) == (str(d), t, a)
+    assert dt.datetime(2023, 12, 31, 23, 0, 1, tzinfo=dt.UTC) == z
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("counted(TABLE t)", "partitioned-window"),
+        ("greet(TABLE t PARTITION BY k)", "partitioned-window"),
+        ("greet(TABLE t, greeting => 'a')", "named-arguments"),
+        ("greet(data => TABLE t, nothing => 'a')", "named-arguments"),
+        ("greet()", "wrong-argument-count"),
+        ("greet(TABLE t, 1)", "wrong-argument-type"),
+        ("greet(TABLE t, k)", "unknown-column"),
+        ("greet(data => TABLE t, uid => 'a b')", "wrong-argument-type"),
+        ("greet(data => TABLE t, on_time => DESCRIPTOR(v))", "wrong-argument-type"),
+        ("previous(TABLE t PARTITION BY nothing)", "unknown-column"),
+        ("counted((SELECT k AS f0, v FROM t) PARTITION BY f0)", "duplicate-column"),
+    ],
+)
+def test_invalid_calls_are_refused(env: TableEnvironment, sql: str, code: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        env.sql_query(f"SELECT * FROM {sql}")
+
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("reminders(TABLE t PARTITION BY k)", "the job failed"),
+        ("previous((SELECT k, CAST(v AS STRING) AS v FROM t) PARTITION BY k)", "its result type"),
+    ],
+)
+def test_errors_of_functions_fail_the_job(env: TableEnvironment, sql: str, message: str) -> None:
+    with pytest.raises(ExternalError, match=message) as caught:
+        rows_of(env, f"SELECT * FROM {sql}")
+
+    assert caught.value.code == "job-failed"
+
+
+def test_several_tables_are_refused(env: TableEnvironment) -> None:
+    class Two(ProcessTableFunction):
+        def eval(self, left: Partition, right: Partition) -> Iterator[int]:
+            yield 1
+
+    with pytest.raises(UnsupportedError, match="several tables"):
+        env.create_temporary_function("two", Two)
+
+
+def test_signatures_without_a_table_are_refused(env: TableEnvironment) -> None:
+    class Scalar(ProcessTableFunction):
+        def eval(self, value: int) -> Iterator[int]:
+            yield value
+
+    with pytest.raises(SchemaError, match="no table") as caught:
+        env.create_temporary_function("scalar_only", Scalar)
+    assert caught.value.code == "invalid-function-hints"
+
+
+# --- Table API ------------------------------------------------------------------------------------
+
+
+def test_the_table_api_calls_functions(env: TableEnvironment) -> None:
+    table = env.from_path("t").select(col("k"), col("v"))
+    partitions = table.partition_by(col("k")).order_by(col("v").desc)
+
+    def values(result: Table) -> list[tuple[object, ...]]:
+        with result.execute().collect() as rows:
+            return sorted((tuple(row) for row in rows), key=repr)
+
+    counted = [("a", 2, 3), ("a", 4, 1), ("b", 2, 2), (None, 2, 4)]
+    assert counted == values(partitions.process(udptf(Count), 2))
+    assert counted == values(partitions.process("counted", lit(2).as_argument("step")))
+    assert [("2",), ("Hi b",)] == values(table.where(col("v") == 2).process("greet", "Hi"))
+    assert [("INSERT", "b", 2)] == values(table.where(col("v") == 2).to_changelog())
+    kinds = table.where(col("v") == 2).to_changelog(descriptor("kind").as_argument("op"))
+    assert [("b", 2)] == values(kinds.from_changelog(descriptor("kind").as_argument("op")))
+    with pytest.raises(SchemaError) as caught:
+        table.process("UPPER")
+    assert caught.value.code == "not-a-table-function"
