@@ -13,6 +13,8 @@ from schema_core.connectors.files.avro_files import AVRO
 from schema_core.connectors.files.file_formats import CSV, JSON
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.connectors.files.raw_files import RAW
+from schema_core.connectors.kafka.avro_messages import AVRO_CONFLUENT, AVRO_MESSAGES
+from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS
 from schema_core.connectors.printing import PrintConnector
 from schema_core.connectors.python_source import PythonSourceConnector
 from schema_core.connectors.rate import RateConnector
@@ -66,7 +68,7 @@ def _metadata_of_changes() -> str:
     """Return the table of the metadata of all formats of changes."""
     rows = [
         (name, code(key), code(item.type.as_summary_string()))
-        for name, form in CHANGE_FORMATS.items()
+        for name, form in MESSAGE_CHANGE_FORMATS.items()
         for key, item in form.metadata.items()
     ]
     return table(("format", "key, after `value.`", "type"), rows) + "\n"
@@ -85,6 +87,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "options_of_spark": options(SparkSourceConnector.options),
     "options_of_python": options(PythonSourceConnector.options),
     "options_of_avro": options(AVRO.options),
+    "options_of_avro_messages": options(AVRO_MESSAGES.options),
+    "options_of_avro_confluent": options(AVRO_CONFLUENT.options),
     "options_of_raw": options(RAW.options),
     "options_of_filesystem": options(
         item

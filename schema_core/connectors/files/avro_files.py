@@ -90,7 +90,7 @@ class Avro:
         self, node: nodes.Node, name: str, type_: types.DataType, options: Options
     ) -> nodes.Node:
         """Return the value of a column; a number that its type cannot hold fails the job."""
-        return self._map_parts(node, type_, lambda one, kind: _decode_value(one, name, kind))
+        return self._map_parts(node, type_, lambda one, kind: decode_value(one, name, kind))
 
     def encode(
         self, node: nodes.Node, name: str, type_: types.DataType, options: Options
@@ -98,7 +98,7 @@ class Avro:
         """Return what Spark writes: milliseconds as instants of UTC or as integers."""
         legacy = bool(LEGACY.of(options))
         return self._map_parts(
-            node, type_, lambda one, kind: _encode_value(one, kind, legacy=legacy)
+            node, type_, lambda one, kind: encode_value(one, kind, legacy=legacy)
         )
 
     def _map_parts(
@@ -150,7 +150,8 @@ def with_instants(type_: types.DataType) -> types.DataType:
     return type_.rebuild(tuple(map(with_instants, type_.children())))
 
 
-def _encode_value(node: nodes.Node, type_: types.DataType, *, legacy: bool) -> nodes.Node:
+def encode_value(node: nodes.Node, type_: types.DataType, *, legacy: bool) -> nodes.Node:
+    """Return what Spark writes for a value without parts; instants have the type's precision."""
     match type_:
         case types.TimeType():
             return nodes.Cast(nodes.call("time_to_millis", node), "INT")
@@ -164,7 +165,10 @@ def _encode_value(node: nodes.Node, type_: types.DataType, *, legacy: bool) -> n
             return node
 
 
-def _decode_value(node: nodes.Node, name: str, type_: types.DataType) -> nodes.Node:
+def decode_value(
+    node: nodes.Node, name: str, type_: types.DataType, place: nodes.Node = PLACES["avro"]
+) -> nodes.Node:
+    """Return the value of a type without parts that Spark has read; errors name its `place`."""
     match type_:
         case types.TimeType():
             return nodes.Cast(nodes.call("time_from_millis", node), sql_type(type_))
@@ -173,18 +177,18 @@ def _decode_value(node: nodes.Node, name: str, type_: types.DataType) -> nodes.N
         case types.LocalZonedTimestampType():
             return truncate_to_precision(node, type_)
         case types.TinyIntType() | types.SmallIntType():
-            return nodes.let(node, lambda value: _narrow(value, name, sql_type(type_)))
+            return nodes.let(node, lambda value: _narrow(value, name, sql_type(type_), place))
         case _:
             return node
 
 
-def _narrow(value: nodes.Node, name: str, narrow: str) -> nodes.Node:
+def _narrow(value: nodes.Node, name: str, narrow: str, place: nodes.Node) -> nodes.Node:
     cast = nodes.Cast(value, narrow)
     problem = inline(
         "raise_error(concat({problem}, CAST({v} AS STRING), coalesce({place}, '')))",
         v=value,
         problem=f"column {name!r}: cannot read as {narrow}: ",
-        place=PLACES["avro"],
+        place=place,
     )
     return nodes.Case(((inline("CAST({cast} AS INT) <> {v}", cast=cast, v=value), problem),), cast)
 

@@ -11,16 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.change_formats import (
-    CHANGE_FORMATS,
-    DEBEZIUM_METADATA,
-    PLACE,
-    FormatMetadata,
-    unbounded_changes,
-)
+from schema_core.connectors.change_formats import PLACE, unbounded_changes
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
-from schema_core.connectors.kafka.message_formats import MessageFormat
+from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS, MessageFormat
 from schema_core.connectors.kafka.options import (
     INCLUDE,
     KEY_FIELDS,
@@ -80,12 +74,6 @@ _HEADERS = MapType(_STRING, VarBinaryType(MAX_LENGTH), nullable=False)
 
 #: The prefix of metadata of the values' format, as in Flink.
 VALUE_PREFIX = "value."
-#: Format of values -> its metadata. Spark cannot read the last one, but tables may declare it.
-FORMAT_METADATA: Mapping[str, Mapping[str, FormatMetadata]] = {
-    **{name: form.metadata for name, form in CHANGE_FORMATS.items()},
-    "debezium-avro-confluent": DEBEZIUM_METADATA,
-}
-
 #: Metadata key -> its type, and its value in the columns of Spark's source.
 METADATA: Mapping[str, tuple[DataType, Node]] = {
     "topic": (_STRING, ColumnNode("topic")),
@@ -214,7 +202,8 @@ class KafkaConnector(ConnectorBase):
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
         """Return the metadata of the values' format, with Flink's prefix of its keys."""
-        metadata = FORMAT_METADATA.get(_name_of_value_format(options), {})
+        form = MESSAGE_CHANGE_FORMATS.get(_name_of_value_format(options))
+        metadata = {} if form is None else form.metadata
         return {f"{VALUE_PREFIX}{key}": item.type for key, item in metadata.items()}
 
     # --- reading -------------------------------------------------------------------------------
@@ -231,7 +220,7 @@ class KafkaConnector(ConnectorBase):
 
     def changelog_mode(self, options: Options) -> ChangelogMode:
         """Return the changes of the values' format."""
-        is_changes = _name_of_value_format(options) in CHANGE_FORMATS
+        is_changes = _name_of_value_format(options) in MESSAGE_CHANGE_FORMATS
         return ChangelogMode.all() if is_changes else ChangelogMode.insert_only()
 
     def read_changes(self, context: ReadContext) -> DataFrame:
@@ -304,6 +293,7 @@ class KafkaConnector(ConnectorBase):
         if ROW_KIND in frame.columns:
             adds = adds_row(ColumnNode(ROW_KIND))
         messages = select(self.rows(frame, context), parts_of_messages(layout, context, adds))
+        messages = finish_values(layout, context, finish_keys(layout, context, messages))
         self._send(messages, context)
 
     def _send(self, messages: DataFrame, context: WriteContext) -> None:
@@ -316,7 +306,7 @@ class KafkaConnector(ConnectorBase):
 
     def consumes_changes(self, options: Options) -> bool:
         """Return whether messages of the values' format hold changes."""
-        return _name_of_value_format(options) in CHANGE_FORMATS
+        return _name_of_value_format(options) in MESSAGE_CHANGE_FORMATS
 
     def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
         """Write each change as a message, as `write`."""
@@ -334,6 +324,8 @@ class KafkaConnector(ConnectorBase):
         added, removed = (parts_of_messages(layout, context, adds) for adds in (TRUE, FALSE))
         (new, _), (old, _), *others = added[0], removed[0], *added[1:]
         rows = select(frame, [*own, (new, "$added$"), (old, "$removed$"), *others])
+        rows = finish_values(layout, context, finish_keys(layout, context, rows), "$added$")
+        rows = finish_values(layout, context, rows, "$removed$")
         place = len(key)
         messages = [
             (change[place + (change.kind in REMOVALS)], *change[place + 2 :])
@@ -511,10 +503,30 @@ def _metadata(key: str) -> NamedNode:
     return METADATA[key][1], metadata_column(key)
 
 
+def finish_keys(layout: MessageLayout, context: WriteContext, messages: DataFrame) -> DataFrame:
+    """Return messages of `parts_of_messages` with their keys as bytes."""
+    if layout.key_format is None:
+        return messages
+    types = context.physical_columns
+    key = {inner: types[name] for inner, name in layout.key.items()}
+    return layout.key_format.finish(messages, "key", key)
+
+
+def finish_values(
+    layout: MessageLayout, context: WriteContext, messages: DataFrame, column: str = "value"
+) -> DataFrame:
+    """Return messages of `parts_of_messages` with their values, in `column`, as bytes."""
+    types = context.physical_columns
+    value = {name: types[name] for name in layout.value}
+    return layout.value_format.finish(messages, column, value)
+
+
 def parts_of_messages(
     layout: MessageLayout, context: WriteContext, adds: Node = TRUE
 ) -> list[NamedNode]:
     """Return the columns of Spark's Kafka sink (`type-not-in-message`).
+
+    `finish_keys` and `finish_values` complete them.
 
     `adds` tells whether a change adds its row: one that does not has, in a format of rows, no
     value.

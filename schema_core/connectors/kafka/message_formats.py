@@ -1,4 +1,4 @@
-"""Formats of messages: one row in a binary value, as `json`, `csv` or `raw`, or changes.
+"""Formats of messages: one row in a binary value, as `json`, `csv`, `raw` or `avro`, or changes.
 
 They share options and rules with the formats of files.
 """
@@ -6,6 +6,7 @@ They share options and rules with the formats of files.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from schema_core.connectors.change_formats import CHANGE_FORMATS, ChangeFormat, require_writable
@@ -28,6 +29,16 @@ from schema_core.connectors.files.file_formats import (
     render_field,
     text_reader_type,
 )
+from schema_core.connectors.kafka.avro_messages import AVRO_CONFLUENT, AVRO_MESSAGES
+from schema_core.connectors.kafka.binary_formats import (
+    BinaryFormat,
+    column_of_wire,
+    decode_rows,
+    encode_rows,
+    wire_row,
+)
+from schema_core.connectors.kafka.debezium_avro import DEBEZIUM_AVRO
+from schema_core.connectors.kafka.options import topics
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.spark.pyspark_types import to_struct_field
@@ -53,12 +64,22 @@ STRINGS, BINARIES = (CharType, VarCharType), (BinaryType, VarBinaryType)
 
 CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are encoded")
 
+#: The formats of rows that are not texts.
+BINARY_FORMATS: Mapping[str, BinaryFormat] = {
+    form.identifier: form for form in (AVRO_MESSAGES, AVRO_CONFLUENT)
+}
+#: The formats of changes; not all of them are formats of files.
+MESSAGE_CHANGE_FORMATS: Mapping[str, ChangeFormat] = {
+    **CHANGE_FORMATS,
+    DEBEZIUM_AVRO.identifier: DEBEZIUM_AVRO,
+}
 #: Format -> its options.
 OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
-    **{name: form.options for name, form in CHANGE_FORMATS.items()},
+    **{name: form.options for name, form in MESSAGE_CHANGE_FORMATS.items()},
     "json": JSON.options,
     "csv": tuple(option for option in CSV.options if option.key != "csv.header"),
     "raw": (CHARSET,),
+    **{name: form.options for name, form in BINARY_FORMATS.items()},
 }
 
 
@@ -80,18 +101,26 @@ class MessageFormat:
             )
         self.name = name
         #: How messages hold changes; None for a format of rows.
-        self.changes: ChangeFormat | None = CHANGE_FORMATS.get(name)
+        self.changes: ChangeFormat | None = MESSAGE_CHANGE_FORMATS.get(name)
         start = f"{prefix}{name}."
         self.options: dict[str, str] = {"format": name} | {
             key.removeprefix(prefix): value
             for key, value in options.items()
             if key.startswith(start)
         }
+        names = topics(options)
+        if len(names) == 1 and any(option.key == f"{name}.subject" for option in OPTIONS[name]):
+            part = "key" if prefix == "key." else "value"
+            self.options = {f"{name}.subject": f"{names[0]}-{part}"} | self.options
 
     def declared(self, prefix: str) -> list[ConfigOption[Any]]:
         """Return the format's options, with the table's prefix."""
         return [
-            ConfigOption(f"{prefix}{option.key}", option.read, option.default, option.description)
+            replace(
+                option,
+                key=f"{prefix}{option.key}",
+                fallback_keys=tuple(f"{prefix}{key}" for key in option.fallback_keys),
+            )
             for option in OPTIONS[self.name]
         ]
 
@@ -99,6 +128,9 @@ class MessageFormat:
         """Refuse columns that a message of the format cannot hold (`type-not-in-message`)."""
         if self.changes is not None:
             self.changes.require(columns)
+            return
+        if (binary := BINARY_FORMATS.get(self.name)) is not None:
+            binary.require(columns, self.options)
             return
         if self.name == "raw" and len(columns) != 1:
             raise _refusal_error(f"a raw message holds one column, got {len(columns)}")
@@ -128,6 +160,12 @@ class MessageFormat:
             if isinstance(type_, STRINGS):
                 node = nodes.call("make_valid_utf8", nodes.Cast(node, "STRING"))
             return frame, {name: node}
+        if (binary := BINARY_FORMATS.get(self.name)) is not None:
+            frame = decode_rows(binary, frame, source, columns, target, self.options)
+            return frame, {
+                name: column_of_wire(binary, nodes.Field(ColumnNode(target), name), name, type_)
+                for name, type_ in columns.items()
+            }
         if self.name == "json":
             frame = self._parse_json(frame, source, columns, target)
             parts: dict[str, nodes.Node] = {
@@ -179,10 +217,15 @@ class MessageFormat:
     # --- writing -------------------------------------------------------------------------------
 
     def encode(self, columns: Mapping[str, tuple[nodes.Node, DataType]]) -> nodes.Node:
-        """Return the message of values, each a physical column with its type."""
+        """Return the message of values, each a physical column with its type.
+
+        `finish` completes it.
+        """
         if self.changes is not None:
             return self.encode_change(columns, nodes.TRUE)
         self.require({name: type_ for name, (_, type_) in columns.items()})
+        if (binary := BINARY_FORMATS.get(self.name)) is not None:
+            return wire_row(binary, columns)
         return nodes.Cast(_ENCODERS[self.name](columns, self.options), "BINARY")
 
     def encode_change(
@@ -191,7 +234,16 @@ class MessageFormat:
         """Return the message of a change; `adds` tells whether it adds its row."""
         form = cast("ChangeFormat", self.changes)
         require_writable(form, self.options)
-        return nodes.Cast(form.encode(columns, adds, self.options), "BINARY")
+        message = form.encode(columns, adds, self.options)
+        return message if form is DEBEZIUM_AVRO else nodes.Cast(message, "BINARY")
+
+    def finish(self, frame: DataFrame, column: str, columns: Mapping[str, DataType]) -> DataFrame:
+        """Return a frame with the messages of a column of `encode` or `encode_change`."""
+        if self.changes is DEBEZIUM_AVRO:
+            return DEBEZIUM_AVRO.finish(frame, column, columns, self.options)
+        if (binary := BINARY_FORMATS.get(self.name)) is not None:
+            return encode_rows(binary, frame, column, columns, self.options)
+        return frame
 
 
 def _why_not_raw(type_: DataType) -> str | None:
