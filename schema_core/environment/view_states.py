@@ -98,13 +98,13 @@ def _find_mentioning(
     waiting = {quote_identifier(name)[1:-1].lower() for name in names}
     chosen = {identifier for identifier in stored if identifier.object_name in names}
     while waiting:
-        found = {
+        mentioning = {
             identifier
             for identifier, text in texts.items()
             if identifier not in chosen and any(name in text for name in waiting)
         }
-        chosen |= found
-        waiting = {quote_identifier(view.object_name)[1:-1].lower() for view in found}
+        chosen |= mentioning
+        waiting = {quote_identifier(view.object_name)[1:-1].lower() for view in mentioning}
     return chosen
 
 

@@ -630,7 +630,7 @@ REFUSED: Final = (
         "INSERT INTO adults SELECT id, name, city FROM people;",
         "column-count-mismatch",
     ),
-    Refused("an UPDATE of a view", "UPDATE names SET name = 'x';", "wrong-table-kind"),
+    Refused("an UPDATE of a view", "UPDATE names SET name = 'x';", "not-a-table"),
     Refused("an UPDATE of an unknown column", "UPDATE cities SET town = 'x';", "unknown-column"),
     Refused(
         "a dry run of a change that files do not follow",

@@ -147,7 +147,11 @@ def _check_file(session: Session, file: Path, filled: FilledScript) -> list[Repo
     errors = check(
         session, filled.text, lambda _, statement: correct.append(statement), definitions=True
     )
-    warnings = [warning for statement in correct for warning in lenient_calls(statement, filled)]
+    warnings = [
+        replace(warning, span=filled.locate(warning.span or Span(0, 0)), text=filled.source)
+        for statement in correct
+        for warning in lenient_calls(statement, filled.text)
+    ]
     return [*findings_of(file, filled, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
 
 
@@ -396,9 +400,7 @@ LENIENT_RESULTS = {
 DEFAULT_PATTERN = "yyyy-MM-dd HH:mm:ss"
 
 
-def lenient_calls(
-    statement: statement_syntax.Statement, filled: FilledScript
-) -> Iterator[Diagnostic]:
+def lenient_calls(statement: statement_syntax.Statement, text: str) -> Iterator[Diagnostic]:
     """Yield a warning for each call that returns a value for a string that does not match.
 
     Literals that match are not reported.
@@ -422,8 +424,8 @@ def lenient_calls(
             "lenient-pattern",
             f"{node.name} returns {result} for a string that does not match the pattern",
             hint=hint,
-            span=filled.locate(node.span),
-            text=filled.source,
+            span=node.span,
+            text=text,
         )
 
 

@@ -277,7 +277,7 @@ def _write_file(
 
 def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
     """Return wanted definitions with what scripts do not create, and values of the catalog."""
-    kept = {
+    materialized_tables = {
         path: table
         for path, table in live.objects.items()
         if isinstance(table, CatalogMaterializedTable) and path not in wanted.objects
@@ -286,7 +286,7 @@ def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedConten
     return replace(
         goal,
         databases={**live.databases, **goal.databases},
-        objects={**goal.objects, **kept},
+        objects={**goal.objects, **materialized_tables},
     )
 
 

@@ -22,7 +22,7 @@ from schema_core.sql.syntax import Name
 #: The state of each view and materialized table of a catalog.
 ViewStates: TypeAlias = Mapping[ObjectIdentifier, ViewState]
 
-#: The code of a change that breaks a view, and the kind of finding that a comment accepts.
+#: The kind of finding that accepts broken views in a comment; it is the code of the error.
 BREAKS_VIEW: Final = "migration-breaks-view"
 #: The code of a view whose rows are cast, or would have to be, to the columns that it declares.
 STALE = "stale-view"
@@ -147,7 +147,7 @@ def require_working_views(
     raise_all(
         SchemaError(
             describe_broken_view(state, full_path=bool(catalogs - {state.identifier.catalog_name})),
-            code=BREAKS_VIEW,
+            code="migration-breaks-view",
             hint=hint or f"in the same migration, {_remedy(state)}",
             span=cause,
         )

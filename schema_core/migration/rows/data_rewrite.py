@@ -16,7 +16,6 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError
 from schema_core.migration.differences import Definition, RenameHints
 from schema_core.migration.gates.view_checks import (
-    BREAKS_VIEW,
     find_dependents,
     name_view,
     read_all_view_states,
@@ -133,7 +132,7 @@ def _require_working_views(
         raise SchemaError(
             f"{name_view(dependents[0], full_path=True)} was not checked: the catalog {name} "
             "cannot roll a change back",
-            code=BREAKS_VIEW,
+            code="migration-breaks-view",
             hint="check the view yourself, then accept 'not-checked'",
         )
     with rolled_back(catalog) as trial:
