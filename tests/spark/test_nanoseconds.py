@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import io
 from typing import TYPE_CHECKING, cast
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from schema_core.environment.table_environment import TableEnvironment
@@ -118,6 +121,18 @@ def test_nested_values_are_written_with_microseconds(
     environment.execute_sql(f"INSERT INTO n SELECT ROW({whole}), ARRAY[{whole}]").wait()
     with pytest.raises(SchemaCoreError, match="Spark stores microseconds"):
         environment.execute_sql(f"INSERT INTO n SELECT ROW({NOON}), ARRAY[{whole}]").wait()
+
+
+def test_parts_of_values_are_printed_with_nanoseconds(environment: TableEnvironment) -> None:
+    query = f"SELECT ROW({NOON}, INTERVAL '1' DAY), MAP[1, {NOON}], ARRAY[{NOON}][1]"
+
+    row, entries, at = rows(environment, query)[0]
+    assert ("2020-02-29 12:00:00.123456789", {1: at}) == (str(at), entries)
+    assert (at, dt.timedelta(days=1)) == tuple(cast("Iterable[object]", row))
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        environment.execute_sql(f"SELECT ARRAY[{NOON}][1], ROW({NOON}, 7)").print()
+    assert 2 == output.getvalue().count("2020-02-29 12:00:00.123456")
 
 
 def test_computed_columns_have_nanoseconds(environment: TableEnvironment, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
+from functools import partial
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol, assert_never
 
@@ -190,8 +191,6 @@ def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
         return context.computed[typed]
     match typed:
         case Ref():
-            if not is_fine(typed.type):
-                datetimes.require_micros(typed.type)
             return context.column(typed)
         case Constant(literal, type_):
             return constant(literal, type_)
@@ -200,8 +199,7 @@ def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
         case TypeArgument():
             return nodes.Keyword("")
         case Access(value, name):
-            field_ = nodes.Field(_compile(value, context), name)
-            return datetimes.make_nanosecond_struct(field_, 0) if is_fine(typed.type) else field_
+            return nodes.Field(_compile(value, context), name)
         case FunctionCall():
             return _compile_chain(typed, context)
         case Select():
@@ -239,8 +237,6 @@ def _compile_call(
     """Compile a call whose first argument may have been compiled already."""
     translate = _translation(call, context)
     require_maker(call)
-    if not is_fine(call.type):
-        datetimes.require_micros(call.type)
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
@@ -433,11 +429,16 @@ def sort_key(node: nodes.Node, key: Direction) -> nodes.SortKey:
 # --- columns -----------------------------------------------------------------------------------
 
 
-def from_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return a stored value as expressions see it: intervals become numbers."""
+def from_physical(
+    node: nodes.Node, type_: types.DataType, *, nanoseconds: bool = False
+) -> nodes.Node:
+    """Return a stored value as expressions see it: intervals become numbers.
+
+    With `nanoseconds` timestamps that Spark does not store are structs already.
+    """
     match type_:
         case _ if is_fine(type_):
-            return datetimes.make_nanosecond_struct(node, 0)
+            return node if nanoseconds else datetimes.make_nanosecond_struct(node, 0)
         case types.YearMonthIntervalType():
             return inline("CAST(CAST({v} AS INTERVAL MONTH) AS INT)", v=node)
         case types.DayTimeIntervalType():
@@ -445,33 +446,42 @@ def from_physical(node: nodes.Node, type_: types.DataType) -> nodes.Node:
                 "CAST(CAST(CAST({v} AS INTERVAL SECOND) AS DECIMAL(20, 6)) * 1000 AS BIGINT)",
                 v=node,
             )
-        case _ if has_intervals(type_):
-            return convert_parts(node, type_, from_physical)
+        case _ if has_stored_form(type_, nanoseconds=nanoseconds):
+            return convert_parts(node, type_, partial(from_physical, nanoseconds=nanoseconds))
         case _:
             return node
 
 
-def to_physical(node: nodes.Node, type_: types.DataType, column: str = "") -> nodes.Node:
+def to_physical(
+    node: nodes.Node, type_: types.DataType, column: str = "", *, nanoseconds: bool = False
+) -> nodes.Node:
     """Return the value of an expression as it is stored: numbers become intervals.
 
-    The errors of values that cannot be stored name the `column`.
+    With `nanoseconds` timestamps that Spark does not store remain structs. The errors of values
+    that cannot be stored name the `column`.
     """
     match type_:
         case _ if is_fine(type_):
-            return datetimes.as_stored(node, type_, column)
+            return node if nanoseconds else datetimes.as_stored(node, type_, column)
         case types.YearMonthIntervalType():
             return inline("make_ym_interval(0, {v})", v=node)
         case types.DayTimeIntervalType():
             return inline("make_dt_interval(0, 0, 0, CAST({v} AS DECIMAL(20, 6)) / 1000)", v=node)
-        case _ if has_intervals(type_):
-            return convert_parts(node, type_, to_physical)
+        case _ if has_stored_form(type_, nanoseconds=nanoseconds):
+            store = partial(to_physical, column=column, nanoseconds=nanoseconds)
+            return convert_parts(node, type_, store)
         case _:
             return node
 
 
-def has_intervals(type_: types.DataType) -> bool:
-    """Return whether a type is or contains an interval."""
-    return any(isinstance(part, INTERVALS) for part in type_.walk())
+def has_stored_form(type_: types.DataType, *, nanoseconds: bool = False) -> bool:
+    """Return whether parts of a value are stored in another form than expressions see.
+
+    With `nanoseconds` only intervals are.
+    """
+    return any(
+        isinstance(part, INTERVALS) or (not nanoseconds and is_fine(part)) for part in type_.walk()
+    )
 
 
 def convert_parts(

@@ -26,7 +26,7 @@ from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
     from_physical,
-    has_intervals,
+    has_stored_form,
     sort_key,
     to_physical,
     user_call,
@@ -44,7 +44,6 @@ from schema_core.spark.compiler.temporal_joins import write_temporal_join
 from schema_core.spark.compiler.translation import (
     Bounds,
     TranslatedCall,
-    is_fine,
     is_orderable,
     require_orderable,
     sql_type,
@@ -124,9 +123,7 @@ def query_text(  # noqa: PLR0913 - one argument for each part that the caller re
         ]
 
     def stored(node: Node, column: relational.Column) -> Node:
-        if nanoseconds and is_fine(column.type):
-            return node
-        return to_physical(node, column.type, column.name)
+        return to_physical(node, column.type, column.name, nanoseconds=nanoseconds)
 
     columns = [
         (stored(convert(node, column.type, target.type, zone), target), target.name)
@@ -169,7 +166,7 @@ def _precedence(relation: Relation) -> bool | None:
 
 
 def _is_plain(scan: relational.Scan) -> bool:
-    return not any(has_intervals(column.type) or is_fine(column.type) for column in scan.columns)
+    return not any(has_stored_form(column.type) for column in scan.columns)
 
 
 def _alias_all(columns: relational.Columns, alias: str = "result") -> str:

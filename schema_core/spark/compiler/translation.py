@@ -75,6 +75,11 @@ def is_fine(type_: types.DataType) -> bool:
     return isinstance(type_, types.AnyTimestampType) and type_.precision > MAX_PRECISION
 
 
+def has_nanoseconds(type_: types.DataType) -> bool:
+    """Return whether a type is or contains a timestamp whose digits Spark does not store."""
+    return any(map(is_fine, type_.walk()))
+
+
 def truncated_to_micros(type_: types.DataType) -> types.DataType:
     """Return a type without nanoseconds; other types unchanged."""
     match type_:
@@ -135,14 +140,14 @@ def sql_type(type_: types.DataType) -> str:
         case types.AnyTimestampType() if is_fine(type_):
             return f"STRUCT<{MICROS}: {_NAMES[type(type_)]}, {NANOS}: SMALLINT>"
         case types.ArrayType():
-            return f"ARRAY<{_part(type_.element_type)}>"
+            return f"ARRAY<{sql_type(type_.element_type)}>"
         case types.MapType():
-            return f"MAP<{_key(type_.key_type)}, {_part(type_.value_type)}>"
+            return f"MAP<{_key(type_.key_type)}, {sql_type(type_.value_type)}>"
         case types.MultisetType():
             return f"MAP<{_key(type_.element_type)}, INT>"
         case types.RowType() | types.StructuredType():
             fields = (
-                f"{nodes.quote(field.name)}: {_part(field.data_type)}" for field in type_.fields
+                f"{nodes.quote(field.name)}: {sql_type(field.data_type)}" for field in type_.fields
             )
             return f"STRUCT<{', '.join(fields)}>"
         case _:
@@ -158,12 +163,7 @@ def _key(type_: types.DataType) -> str:
         raise nodes.unsupported_error(
             f"Spark has no maps with keys, and no multisets, of {type_.as_summary_string()}"
         )
-    return _part(type_)
-
-
-def _part(type_: types.DataType) -> str:
-    """Return the Spark type of a part of a nested value, where timestamps have microseconds."""
-    return sql_type(truncated_to_micros(type_))
+    return sql_type(type_)
 
 
 #: Digits that Spark adds to the precision of a sum: the digits of the number of rows.

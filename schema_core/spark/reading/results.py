@@ -30,7 +30,7 @@ from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.translation import is_fine
+from schema_core.spark.compiler.translation import NANOS, has_nanoseconds, is_fine
 from schema_core.spark.compiler.tree import (
     Cast,
     Fact,
@@ -137,8 +137,8 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
     strings: list[NamedNode] = []
     for place, column in enumerate(columns):
         value: Node = ColumnNode(column.name)
-        if not is_fine(column.type) or not hasattr(_type_in(frame, place, column), "fields"):
-            value = from_physical(value, column.type)
+        nanoseconds = NANOS in _type_in(frame, place, column).json()
+        value = from_physical(value, column.type, nanoseconds=nanoseconds)
         text = convert(value, column.type.nullable(), STRING, zone)
         if text.facts & Fact.UDF_IN_LAMBDA:
             raise unsupported_error(
@@ -461,7 +461,9 @@ def cast_for_transport(
 def _type_in(frame: DataFrame, place: int, column: Column) -> SparkType:
     """Return the Spark type of a column, which is a struct if a timestamp keeps nanoseconds."""
     stored: SparkType = (
-        frame.schema.fields[place].dataType if is_fine(column.type) else to_spark(column.type)
+        frame.schema.fields[place].dataType
+        if has_nanoseconds(column.type)
+        else to_spark(column.type)
     )
     return stored
 

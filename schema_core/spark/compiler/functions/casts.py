@@ -28,7 +28,6 @@ from schema_core.spark.compiler.translation import (
     call_udf,
     rewrite_rule,
     sql_type,
-    truncated_to_micros,
 )
 from schema_core.spark.compiler.tree import Node
 from schema_core.types import DataType
@@ -363,10 +362,7 @@ def cast_nested(node: Node, cast: CastContext) -> Node | None:
     source, target = cast.source, cast.target
 
     def inner(value: Node, index: int) -> Node:
-        pair = (
-            truncated_to_micros(source.children()[index]),
-            truncated_to_micros(target.children()[index]),
-        )
+        pair = source.children()[index], target.children()[index]
         return convert(value, *pair, cast.zone, try_=cast.try_)
 
     pairs = zip(source.children(), target.children(), strict=False)

@@ -27,6 +27,7 @@ from schema_core.spark.compiler.translation import (
     NANOS,
     Translate,
     TranslatedCall,
+    has_nanoseconds,
     is_fine,
     sql_type,
     truncated_to_micros,
@@ -527,6 +528,12 @@ EXACT = frozenset(
     | {"IS NULL", "IS NOT NULL", "COUNT", "MIN", "MAX", "FIRST_VALUE", "LAST_VALUE"}
     | {"SINGLE_VALUE", "LAG", "LEAD"}
     | {"JSON_STRING", "JSON_OBJECT", "JSON_ARRAY", "JSON_OBJECTAGG", "JSON_ARRAYAGG"}
+    | {"ARRAY", "MAP", "ROW", "OBJECT_OF", "OBJECT_UPDATE", "[]", "CARDINALITY", "ELEMENT"}
+    | {f"ARRAY_{suffix}" for suffix in ("CONTAINS", "DISTINCT", "REVERSE", "MAX", "MIN", "SORT")}
+    | {f"ARRAY_{suffix}" for suffix in ("SLICE", "CONCAT", "APPEND", "PREPEND", "POSITION")}
+    | {f"ARRAY_{suffix}" for suffix in ("REMOVE", "UNION", "EXCEPT", "INTERSECT", "AGG")}
+    | {f"MAP_{suffix}" for suffix in ("UNION", "ENTRIES", "KEYS", "VALUES", "FROM_ARRAYS")}
+    | {"COLLECT"}
 )
 
 #: Functions that do not depend on the nanoseconds of a timestamp.
@@ -589,7 +596,7 @@ def translate_with_nanoseconds(translate: Translate, called: TranslatedCall) -> 
     """Return a call whose arguments or result may be structs."""
     name = called.call.function.name
     places = [place for place, type_ in enumerate(called.types) if is_fine(type_)]
-    if name in EXACT or not (places or is_fine(called.type)):
+    if name in EXACT or not any(map(has_nanoseconds, (*called.types, called.type))):
         return translate(called)
     if called.call.function.declared is not None or name not in WHOLE | SHIFTS or not places:
         require_micros(*called.types, called.type)
