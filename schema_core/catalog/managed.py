@@ -20,7 +20,7 @@ from schema_core.base.contained_paths import find_link, without_file_scheme
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.objects import CatalogMaterializedTable, CatalogTable
 from schema_core.catalog.own_options import MANAGED, corrupt_option
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
 
@@ -156,7 +156,8 @@ def ensure_directory(options: Mapping[str, str]) -> None:
 
 def is_managed(table: CatalogBaseTable) -> bool:
     """Return whether a table has rows and no connector of its own."""
-    return isinstance(table, CatalogTable) and "connector" not in table.options
+    has_rows = isinstance(table, CatalogTable | CatalogMaterializedTable)
+    return has_rows and "connector" not in table.options
 
 
 def directory_of(table: CatalogBaseTable | None) -> str | None:

@@ -15,7 +15,7 @@ from types import MappingProxyType, NoneType
 from typing import ClassVar, Self
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import QueryText, mask
@@ -560,6 +560,29 @@ class Freshness:
         """The interval in seconds."""
         return self.interval * self.unit.value
 
+    def to_cron(self) -> str:
+        """Return the cron expression of a full refresh, as Flink's scheduler (Quartz) reads it.
+
+        `invalid-freshness` for one that a clock cannot keep: it must divide the next larger unit.
+
+        >>> Freshness.of("10", FreshnessUnit.MINUTE).to_cron()
+        '0 0/10 * * * ? *'
+        """
+        cycle = CYCLES.get(self.unit)
+        if cycle is None:
+            raise SchemaError(
+                f"a full refresh does not support {self.unit.name}s",
+                code="invalid-freshness",
+                hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
+            )
+        if cycle % self.interval or (self.interval == cycle > 1):
+            raise SchemaError(
+                f"a full refresh cannot run every {self.interval} {self.unit.name}s",
+                code="invalid-freshness",
+                hint=f"choose a divisor of {cycle}",
+            )
+        return CRON[self.unit].format(self.interval)
+
     def __str__(self) -> str:
         return f"INTERVAL '{self.interval}' {self.unit.name}"
 
@@ -583,6 +606,19 @@ CYCLES = {
     FreshnessUnit.HOUR: 24,
     FreshnessUnit.DAY: 1,
 }
+
+
+#: Unit -> the cron expression of a full refresh: second, minute, hour, day, month, weekday, year.
+CRON = {
+    FreshnessUnit.SECOND: "0/{} * * * * ? *",
+    FreshnessUnit.MINUTE: "0 0/{} * * * ? *",
+    FreshnessUnit.HOUR: "0 0 0/{} * * ? *",
+    FreshnessUnit.DAY: "0 0 0 * * ? *",
+}
+
+
+#: The option with the date format of a partition field, which a scheduled refresh fills.
+DATE_FORMATTER = regex(r"partition\.fields\.(.+)\.date-formatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -631,6 +667,25 @@ class ResolvedCatalogMaterializedTable(CatalogMaterializedTable):
 
     def get_resolved_schema(self) -> ResolvedSchema:
         return self.resolved_schema
+
+    def as_table(self, options: Mapping[str, str] | None = None) -> ResolvedCatalogTable:
+        """Return the table of the stored rows, which a connector reads and writes.
+
+        `options` replace those of the definition. Date formatters of partition fields are the
+        refresh's, not the connector's.
+        """
+        chosen = self.options if options is None else options
+        return ResolvedCatalogTable(
+            self.schema,
+            self.partition_keys,
+            options=Options(
+                {key: value for key, value in chosen.items() if not DATE_FORMATTER.fullmatch(key)}
+            ),
+            comment=self.comment,
+            distribution=self.distribution,
+            snapshot=self.snapshot,
+            resolved_schema=self.resolved_schema,
+        )
 
 
 # --- partitions -----------------------------------------------------------------------------------

@@ -347,17 +347,5 @@ def refresh_mode(
     )
     if continuous:
         return objects.RefreshMode.CONTINUOUS
-    cycle = objects.CYCLES.get(freshness.unit)
-    if cycle is None:
-        raise SchemaError(
-            f"a full refresh does not support {freshness.unit.name}s",
-            code="invalid-freshness",
-            hint=f"choose one of {', '.join(unit.name for unit in objects.CYCLES)}",
-        )
-    if cycle % freshness.interval or (freshness.interval == cycle > 1):
-        raise SchemaError(
-            f"a full refresh cannot run every {freshness.interval} {freshness.unit.name}s",
-            code="invalid-freshness",
-            hint=f"choose a divisor of {cycle}",
-        )
+    freshness.to_cron()
     return objects.RefreshMode.FULL

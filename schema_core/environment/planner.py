@@ -298,6 +298,18 @@ class SupportsRowChanges(Protocol):
         """
 
 
+@runtime_checkable
+class SupportsRefresh(Protocol):
+    """A planner whose environment refreshes materialized tables, as Flink's SQL gateway does.
+
+    Flink's ``TableEnvironment`` refuses these statements, and so does one with another planner.
+    """
+
+    @property
+    def refreshes(self) -> bool:
+        """Whether SUSPEND, RESUME, REFRESH and AS of ALTER MATERIALIZED TABLE are executed."""
+
+
 class DifferenceKind(Enum):
     """What a row of one query differs in from those of another."""
 

@@ -432,7 +432,8 @@ class Session:
 
         With a `timestamp`, in milliseconds since 1970, the table as it was at that time, to read.
 
-        Codes: `table-not-found`, `not-a-table` for a view.
+        A materialized table is bound as the table of its stored rows. Codes: `table-not-found`,
+        `not-a-table` for a view.
         """
         if timestamp is not None:
             return self.bind_found(self.tables.get_at(identifier, timestamp))
@@ -441,7 +442,10 @@ class Session:
     def bind_found(self, found: FoundTable) -> BoundTable:
         """Return a found table for an engine to read or write (`not-a-table` for a view)."""
         identifier = found.identifier
-        if not isinstance(found.table, objects.ResolvedCatalogTable):
+        bound = found.table
+        if isinstance(bound, objects.ResolvedCatalogMaterializedTable):
+            bound = bound.as_table(found.connector_options)
+        if not isinstance(bound, objects.ResolvedCatalogTable):
             raise SchemaError(
                 f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
                 code="not-a-table",
@@ -449,6 +453,7 @@ class Session:
         if found.derived is not None and self.makes_directories:
             ensure_directory(found.derived)
         if found.derived is None and not found.hidden:
-            return BoundTable(identifier, found.table, found.is_temporary)
-        table = found.table.copy(found.connector_options)
-        return BoundTable(identifier, table, found.is_temporary)
+            return BoundTable(identifier, bound, found.is_temporary)
+        if bound is found.table:
+            bound = bound.copy(found.connector_options)
+        return BoundTable(identifier, bound, found.is_temporary)

@@ -61,6 +61,7 @@ class SparkPlanner:
 
     identifier: Final = "spark"
     requires: Final = ("pyspark",)
+    refreshes: Final = True
 
     def __init__(self, context: PlannerContext) -> None:
         self.context = context

@@ -889,7 +889,7 @@ class Jar(Statement):
 OPERATIONS: dict[type[Statement], str] = {
     CreateTable:             "create_table.create_table",
     CreateView:              "create_view.create_view",
-    CreateMaterializedTable: "create_view.create_materialized_table",
+    CreateMaterializedTable: "materialized_tables.create_materialized_table",
     CreateCatalog:           "catalog_objects.create_catalog",
     CreateDatabase:          "catalog_objects.create_database",
     CreateFunction:          "catalog_objects.create_function",
@@ -930,6 +930,7 @@ OPERATIONS: dict[type[Statement], str] = {
 ALTERATIONS: dict[ObjectKind, str] = {
     ObjectKind.TABLE:      "alter_table.alter_table",
     ObjectKind.VIEW:       "create_view.alter_view",
+    ObjectKind.MATERIALIZED_TABLE: "materialized_tables.alter_materialized_table",
     ObjectKind.CATALOG:    "catalog_objects.alter_catalog",
     ObjectKind.DATABASE:   "catalog_objects.alter_database",
     ObjectKind.MODEL:      "catalog_objects.alter_model",

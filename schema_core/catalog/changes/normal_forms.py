@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from schema_core.base.arguments import require_instance
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.objects import CatalogMaterializedTable, CatalogTable
 from schema_core.catalog.resolve import origin
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.schema import columns as schema_columns
@@ -132,8 +132,11 @@ def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable
     return CatalogTable(definition)
 
 
-def as_written(table: CatalogTable) -> CatalogTable:
-    """Return the unresolved definition of a table, with names of types as written."""
+def as_written(table: CatalogTable | CatalogMaterializedTable) -> CatalogTable:
+    """Return the unresolved definition of a table, with names of types as written.
+
+    That of a materialized table is the definition of its stored rows.
+    """
     return CatalogTable(
         table.schema,
         table.partition_keys,

@@ -17,7 +17,12 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.managed import is_managed, remove_directory, with_directory
-from schema_core.catalog.objects import CatalogBaseTable, CatalogTable, ResolvedCatalogTable
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogTable,
+    ResolvedCatalogTable,
+    ResolvedCatalogView,
+)
 from schema_core.catalog.own_options import (
     COLUMN_HISTORY,
     PENDING_JOB,
@@ -234,7 +239,7 @@ def require_unchanged(session: Session, target: BoundTable) -> None:
     with suppress(ExternalError):  # a catalog that does not answer does not keep a job from ending
         _await_commit(session, identifier)
         found = session.tables.find_permanent(identifier)
-        if found is None or not isinstance(found.table, ResolvedCatalogTable):
+        if found is None or isinstance(found.table, ResolvedCatalogView):
             return
         if _layout(session.bind_found(found).table) == _layout(target.table):
             return
@@ -393,7 +398,7 @@ def _recover_table(session: Session, identifier: ObjectIdentifier) -> Recovery |
         table = session.get_table(identifier)
     if (
         table is not None
-        and isinstance(table.table, ResolvedCatalogTable)
+        and not isinstance(table.table, ResolvedCatalogView)
         and isinstance(planner, SupportsJobRecovery)
     ):
         # what the job of a pending table has left shows whether it has committed

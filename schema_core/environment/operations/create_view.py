@@ -1,4 +1,4 @@
-"""CREATE VIEW, ALTER VIEW and CREATE MATERIALIZED TABLE."""
+"""CREATE VIEW and ALTER VIEW."""
 
 from __future__ import annotations
 
@@ -8,29 +8,22 @@ from dataclasses import replace
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog import objects
 from schema_core.environment.operations.alter_table import rename_table
-from schema_core.environment.operations.create_table import derive_schema
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import AlreadyExistsError, SchemaError, UnsupportedError
-from schema_core.mappings.dialects.definitions import (
-    distribution_of,
-    keys_of,
-    options_of,
-    require,
-)
-from schema_core.query.relation import Columns, result_columns
+from schema_core.mappings.dialects.definitions import options_of
+from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import (
     Alter,
-    CreateMaterializedTable,
     CreateView,
     RenameTo,
     SetOptions,
     SetQuery,
 )
-from schema_core.sql.syntax import Interval, Name, Query
+from schema_core.sql.syntax import Name, Query
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
@@ -117,58 +110,3 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
                 code="statement-not-supported",
             )
     return OK
-
-
-# --- materialized tables -------------------------------------------------------------------
-
-
-def create_materialized_table(
-    session: Session, statement: CreateMaterializedTable, text: str
-) -> TableResult:
-    """Create a materialized table (`materialized-table-exists`).
-
-    OR ALTER creates a table that does not exist; an existing one cannot be altered here.
-    """
-    identifier = session.identifier(statement.path)
-    table = materialized_table(session, statement, text)
-    with at_span(statement.path.span):
-        session.tables.create(identifier, table, ignore_if_exists=False)
-    return OK
-
-
-def materialized_table(
-    session: Session, statement: CreateMaterializedTable, text: str
-) -> objects.CatalogMaterializedTable:
-    """Return the table, derived from its query as by CREATE TABLE AS."""
-    query = statement.query
-    relation, expand = session.resolve_expandable(query, text)
-    columns = result_columns(relation)
-    schema = derive_schema(statement.elements, columns, text)
-    require(statement.partition_keys, [column.name for column in schema.columns], "partition key")
-    return objects.CatalogMaterializedTable(
-        schema,
-        print_query(query),
-        print_query(expand()),
-        options=options_of(statement.options),
-        comment=statement.comment,
-        logical_refresh_mode=objects.LogicalRefreshMode[statement.refresh_mode or "AUTOMATIC"],
-        refresh_status=objects.RefreshStatus.INITIALIZING,
-        freshness=freshness_of(statement.freshness) if statement.freshness else None,
-        partition_keys=keys_of(statement.partition_keys),
-        distribution=distribution_of(statement.distribution),
-    )
-
-
-def freshness_of(interval: Interval) -> objects.Freshness:
-    """Return the freshness of an interval of one unit below months (`invalid-freshness`)."""
-    if interval.to is not None or interval.unit not in objects.FreshnessUnit.__members__:
-        unit = f"{interval.unit} TO {interval.to}" if interval.to else interval.unit
-        raise SchemaError(
-            "the freshness must be a number of seconds, minutes, hours, days or weeks, got an "
-            f"interval of {unit}",
-            code="invalid-freshness",
-            span=interval.span,
-        )
-    with at_span(interval.span):
-        sign = "-" if interval.negative else ""
-        return objects.Freshness.of(f"{sign}{interval.text}", objects.FreshnessUnit[interval.unit])

@@ -116,6 +116,8 @@ class DryRunPlanner:
 class ValidatingPlanner(DryRunPlanner):
     """Runs no jobs, and checks the tables that they would read and write."""
 
+    refreshes = True
+
     def __init__(self) -> None:
         self.context: PlannerContext | None = None
 
