@@ -52,6 +52,7 @@ ON_SPARK = frozenset({
     "docs/how-to/process-table-functions.md",
     "docs/index.md", "docs/jobs.md",
     "docs/migration-files.md",
+    "docs/how-to/materialized-tables.md",
     "docs/plans.md", "docs/sweep.md", "docs/tutorials/pyflink-job.md",
 })  # fmt: skip
 
