@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from click.testing import Result
 from pyspark.sql import SparkSession
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from schema_core import TableEnvironment
 from schema_core.catalog import ObjectPath

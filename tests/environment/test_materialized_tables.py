@@ -70,8 +70,9 @@ def stored(environment: TableEnvironment) -> CatalogMaterializedTable:
 
 def change(environment: TableEnvironment, **fields: Any) -> None:
     catalog = environment.get_catalog("default_catalog")
-    table = replace(catalog.get_resolved_table(ObjectPath("default_database", "m")), **fields)
-    catalog.alter_table(ObjectPath("default_database", "m"), table, False)
+    table = catalog.get_resolved_table(ObjectPath("default_database", "m"))
+    assert isinstance(table, ResolvedCatalogMaterializedTable)
+    catalog.alter_table(ObjectPath("default_database", "m"), replace(table, **fields), False)
 
 
 def test_suspend_resume_and_refresh_change_the_status(environment: TableEnvironment) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -89,3 +91,31 @@ def test_a_table_whose_rows_cannot_be_replaced_at_once_is_not_refreshed(kit: Kit
     with pytest.raises(SchemaCoreError) as error:
         kit.run("ALTER MATERIALIZED TABLE m REFRESH")
     assert "unsupported-ability" == error.value.code
+
+
+KILLED = """
+import os, sys
+from schema_core import TableEnvironment
+from schema_core.spark.commit.commit import FileStage
+
+environment = TableEnvironment.create({"execution.runtime-mode": "BATCH"})
+for statement in sys.argv[1].split(";"):
+    environment.execute_sql(statement).wait()
+FileStage.commit = lambda *_: os._exit(9)
+environment.execute_sql("ALTER MATERIALIZED TABLE m REFRESH").wait()
+"""
+
+
+def test_a_killed_refresh_leaves_the_old_rows_and_can_be_repeated(kit: Kit, tmp_path: Path) -> None:
+    kit.run("CREATE MATERIALIZED TABLE m REFRESH_MODE = FULL AS SELECT a, p FROM s")
+    kit.run("ALTER MATERIALIZED TABLE m REFRESH")
+    kit.run("INSERT INTO s VALUES (3, 'z')")
+    catalog = (
+        f"CREATE CATALOG c WITH ('type' = 'sql', 'url' = 'sqlite:///{tmp_path / 'c.db'}',"
+        f" 'warehouse' = '{tmp_path / 'house'}');USE CATALOG c"
+    )
+    killed = subprocess.run([sys.executable, "-c", KILLED, catalog], check=False)
+    assert 9 == killed.returncode
+    assert [(1, "x"), (2, "y")] == kit.rows("SELECT * FROM m")
+    kit.run("ALTER MATERIALIZED TABLE m REFRESH")
+    assert [(1, "x"), (2, "y"), (3, "z")] == kit.rows("SELECT * FROM m")
