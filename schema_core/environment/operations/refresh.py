@@ -170,7 +170,7 @@ class RefreshHook:
     ) -> None:
         self._session, self._identifier = session, identifier
         self._scheduled = (scheduled or datetime.now(UTC)).astimezone(UTC)
-        self._force, self._streams = force, streams
+        self._force, self.streams = force, streams
         self._claim = PendingJob(3, uuid4().hex, Owner.this())
         self._is_claimed = False
 
@@ -186,11 +186,11 @@ class RefreshHook:
                     code="refresh-conflict",
                     hint="wait for it; if the process has ended, use schema-core refresh --force",
                 )
-            return replace(state, running=self._claim, job=job_id if self._streams else None)
+            return replace(state, running=self._claim, job=job_id if self.streams else None)
 
         self._claim.begin()
         try:
-            status = objects.RefreshStatus.ACTIVATED if self._streams else None
+            status = objects.RefreshStatus.ACTIVATED if self.streams else None
             _update(self._session, self._identifier, claim, status)
         except BaseException:
             self._claim.end()
@@ -198,7 +198,7 @@ class RefreshHook:
         self._is_claimed = True
 
     def on_finished(self, job_id: str) -> None:
-        if self._streams:
+        if self.streams:
             self._release()
             return
         old = find_materialized_table(self._session, self._identifier)
@@ -360,11 +360,10 @@ def _prepare(
     relation = _query(session, identifier, partition)
     bound = session.bind(identifier)
     target = replace(bound, table=bound.table.copy({**bound.table.options, **state.options}))
-    overwrite = find_unbounded_table(session, relation) is None
-    if overwrite:
+    if not hook.streams:
         _require_atomic(target)
     names = tuple(Name((column.name,), NOWHERE) for column in result_columns(relation))
-    how = Writing(columns=names, partition=partition, overwrite=overwrite)
+    how = Writing(columns=names, partition=partition, overwrite=not hook.streams)
     graph = prepare_write(session, relation, target, how)
     graph.register_job_status_hook(hook)
     return graph
