@@ -591,7 +591,7 @@ DISPLAY_WIDTH = ConfigOption(
     "table.display.max-column-width",
     integer,
     30,
-    "the maximum width of a column of a printed query, in characters",
+    "the width of printed columns whose type has no bound, in characters",
     fallback_keys=("sql-client.display.max-column-width",),
 )
 PIPELINE_NAME = ConfigOption(

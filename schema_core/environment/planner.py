@@ -121,7 +121,7 @@ class Rows:
 
     Values are int, float, `Decimal`, str, bytes, `date`, `time`, `datetime` (with UTC for
     TIMESTAMP_LTZ), list, dict, tuple for ROW, None. `rows` can be iterated once. `format_rows`
-    returns them as Flink's cast to STRING does, None for NULL. Updated rows are `Change`; all
+    returns them as Flink prints them, None for NULL. Updated rows are `Change`; all
     others are insertions.
     """
 

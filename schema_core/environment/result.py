@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from enum import Enum
-from typing import Any, Self
+from typing import Any, Final, Self
+from unicodedata import east_asian_width
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
@@ -15,19 +16,26 @@ from schema_core.environment.planner import Change
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.types import (
+    AnyTimestampType,
     ArrayType,
-    BooleanType,
     DataType,
     DataTypes,
+    DecimalType,
     MapType,
+    RowKind,
     RowType,
     StructuredType,
-    TypeFamily,
+    TimeType,
+    TypeRoot,
 )
 from schema_core.types.row_value import Row
 
 #: Maximum number of rows that a notebook shows.
 MAX_HTML_ROWS = 100
+#: What is printed for NULL, and the name of the column with the kinds of rows.
+NULL: Final = "<NULL>"
+KINDS: Final = "op"
+_DOTS: Final = "..."
 
 
 class PrintStyle(Enum):
@@ -116,9 +124,11 @@ class TableResult:
 
     `collect` iterates over the rows as Python values, `print` shows them as a table. Rows of a
     query are computed during iteration, which is possible once. Iterating over the result of a job
-    waits for its end, as `wait` does. Printed cells longer than `max_column_width` are cut; with
-    `by_type`, as Flink prints rows of streams, only in columns whose type does not bound their
-    width, and up to the width of their names.
+    waits for its end, as `wait` does.
+
+    With `max_column_width`, as Flink prints rows of queries, columns are as wide as the values of
+    their types, those of types without a bound as this width; longer cells are cut. With
+    `has_kinds` the kinds of rows are printed in a first column, ``op``.
     """
 
     schema: ResolvedSchema
@@ -130,7 +140,7 @@ class TableResult:
     job: JobClient | None = None
     style: PrintStyle = PrintStyle.TABLE
     max_column_width: int | None = None
-    by_type: bool = False
+    has_kinds: bool = False
 
     def get_resolved_schema(self) -> ResolvedSchema:
         return self.schema
@@ -162,7 +172,7 @@ class TableResult:
         return CloseableIterator(_row(values, types) for values in self._await_rows())
 
     def format_rows(self) -> Iterator[tuple[str | None, ...]]:
-        """Return the rows as tuples of strings, None for NULL."""
+        """Return the rows as tuples of strings, None for NULL; changes are `Change`."""
         if self.row_formatter is not None:
             return iter(self.row_formatter())
         return (tuple(map(_text, row)) for row in self._await_rows())
@@ -175,18 +185,18 @@ class TableResult:
     def print(self) -> None:
         """Print the rows as Flink does: as a table, or unframed for EXPLAIN and ``OK``.
 
-        Only rows of queries are cut, at the option ``table.display.max-column-width``.
+        Only cells of queries are cut, at the option ``table.display.max-column-width``; in
+        streaming mode they have the kinds of their rows.
         """
-        rows = list(self.format_rows())
         if self.style is PrintStyle.RAW:
-            text = "\n".join(", ".join(cell or "" for cell in row) for row in rows)
+            text = "\n".join(", ".join(cell or "" for cell in row) for row in self.format_rows())
         else:
-            null = "" if self.style is PrintStyle.LISTING else "<NULL>"
-            names, widths = self.schema.get_column_names(), _column_widths(self)
-            if self.by_type:
-                rows = [tuple(map(_cut_cell, row, widths)) for row in rows]
-                widths = [None] * len(names)
-            text = as_table(names, rows, null=null, max_widths=widths)
+            null = "" if self.style is PrintStyle.LISTING else NULL
+            names, rows = printed_rows(self)
+            widths = _column_widths(self)
+            if widths is not None and self.has_kinds:
+                widths = [len(KINDS), *widths]
+            text = as_table(names, list(rows), null=null, widths=widths)
         print(text)  # noqa: T201
 
     def _repr_html_(self) -> str:
@@ -198,8 +208,8 @@ class TableResult:
         cells: list[list[str | None]] | None = None
         if self.job is None and isinstance(self.rows, list | tuple):
             widths = _column_widths(self)
-            rows = self.rows[:MAX_HTML_ROWS]
-            cells = [[*map(_cut_cell, map(_text, row), widths)] for row in rows]
+            rows = (map(_text, row) for row in self.rows[:MAX_HTML_ROWS])
+            cells = [[*row] if widths is None else [*map(_cut_cell, row, widths)] for row in rows]
         return str(load_higher("result_html")(self, cells))
 
 
@@ -222,10 +232,10 @@ def as_table(
     names: Sequence[str],
     rows: Sequence[Sequence[str | None]],
     *,
-    null: str = "<NULL>",
-    max_widths: Sequence[int | None] | None = None,
+    null: str = NULL,
+    widths: Sequence[int] | None = None,
 ) -> str:
-    """Format rows as a table; names and cells longer than their column's width are cut.
+    """Format rows as a table; cells longer than their column's width are cut.
 
     >>> print(as_table(["id", "name"], [("1", "Ann"), ("2", None)]))
     +----+--------+
@@ -238,43 +248,83 @@ def as_table(
     """
     if not rows:
         return "Empty set"
-    cells = [names, *([cell if cell is not None else null for cell in row] for row in rows)]
-    limits = max_widths or [None] * len(names)
-    cut = [[*map(_cut, row, limits)] for row in cells]
-    widths = [max(len(row[i]) for row in cut) for i in range(len(names))]
+    cells = [[cell if cell is not None else null for cell in row] for row in rows]
+    if widths is None:
+        widths = [max(map(display_width, column)) for column in zip(names, *cells, strict=True)]
     line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-    head, *body = (_line(row, widths) for row in cut)
+    head, *body = (_line([*map(_cut, row, widths)], widths) for row in [[*names], *cells])
     count = f"{len(rows)} row{'s' if len(rows) != 1 else ''} in set"
     return "\n".join([line, head, line, *body, line, count])
 
 
-def _column_widths(result: TableResult) -> list[int | None]:
-    """Return the maximum cell width of each column."""
-    width, columns = result.max_column_width, result.schema.columns
-    if width is None or not result.by_type:
-        return [width] * len(columns)
+def printed_rows(result: TableResult) -> tuple[list[str], Iterable[tuple[str | None, ...]]]:
+    """Return the names of the printed columns and the rows, with their kinds if they have them."""
+    names, rows = result.schema.get_column_names(), result.format_rows()
+    if not result.has_kinds:
+        return names, rows
+    return [KINDS, *names], ((str(getattr(row, "kind", RowKind.INSERT)), *row) for row in rows)
+
+
+def _column_widths(result: TableResult) -> list[int] | None:
+    """Return the width of each column of a query, which is not below that of its name and NULL."""
+    longest = result.max_column_width
+    if longest is None:
+        return None
     return [
-        None if _is_bounded(column.data_type) else max(width, len(column.name))
-        for column in columns
+        max(_type_width(column.data_type, longest), display_width(column.name), len(NULL))
+        for column in result.schema.columns
     ]
 
 
-def _cut(cell: str, width: int | None) -> str:
-    """Return a cell of at most this width, plus dots for what is cut."""
-    return cell if width is None or len(cell) <= width else f"{cell[: max(0, width - 3)]}..."
+#: Type -> the width of its longest values; others of a precision of 0.
+_WIDTHS: Final = {
+    TypeRoot.BOOLEAN: 5,
+    TypeRoot.TINYINT: 4,
+    TypeRoot.SMALLINT: 6,
+    TypeRoot.INTEGER: 11,
+    TypeRoot.BIGINT: 20,
+    TypeRoot.DATE: 10,
+    TypeRoot.TIME_WITHOUT_TIME_ZONE: 8,
+    TypeRoot.TIMESTAMP_WITHOUT_TIME_ZONE: 19,
+    TypeRoot.TIMESTAMP_WITH_LOCAL_TIME_ZONE: 19,
+}
 
 
-def _cut_cell(cell: str | None, width: int | None) -> str | None:
+def _type_width(type_: DataType, longest: int) -> int:
+    """Return the width of the longest value of a type, or `longest` if the type has no bound."""
+    if isinstance(type_, DecimalType):
+        return type_.precision + 2
+    width = _WIDTHS.get(type_.root, longest)
+    digits = type_.precision if isinstance(type_, TimeType | AnyTimestampType) else 0
+    return width + digits + 1 if digits else width
+
+
+def display_width(text: str) -> int:
+    """Return the number of columns of a string in a terminal: two for each wide character.
+
+    >>> display_width("ab"), display_width("\u4f60\u597d")
+    (2, 4)
+    """
+    return len(text) + sum(east_asian_width(character) in "FW" for character in text)
+
+
+def _cut(cell: str, width: int) -> str:
+    """Return a cell of at most this width, which ends with dots if it is cut."""
+    if display_width(cell) <= width:
+        return cell
+    kept = cell[: max(0, width - len(_DOTS))]
+    while display_width(kept) > width - len(_DOTS):
+        kept = kept[:-1]
+    return kept + _DOTS
+
+
+def _cut_cell(cell: str | None, width: int) -> str | None:
     return None if cell is None else _cut(cell, width)
 
 
-def _is_bounded(type_: DataType) -> bool:
-    """Return whether a type bounds the width of its printed values."""
-    return isinstance(type_, BooleanType) or type_.is_(
-        TypeFamily.NUMERIC, TypeFamily.DATETIME, TypeFamily.INTERVAL
-    )
-
-
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    padded = (f" {cell.rjust(width)} " for cell, width in zip(cells, widths, strict=True))
+    padded = (
+        f" {' ' * (width - display_width(cell))}{cell} "
+        for cell, width in zip(cells, widths, strict=True)
+    )
     return f"|{'|'.join(padded)}|"

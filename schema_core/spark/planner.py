@@ -102,9 +102,7 @@ class SparkPlanner:
             return Rows(
                 named,
                 as_changes(diagnosed_rows(results.python_rows(frame, every), reads)),
-                lambda: diagnosed_rows(
-                    results.string_rows(frame.drop(KIND.name), columns, zone), reads
-                ),
+                lambda: as_changes(diagnosed_rows(results.string_rows(frame, every, zone), reads)),
             )
         frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
         return Rows(

@@ -8,10 +8,9 @@ from schema_core.catalog.functions import DEFINITIONS, FunctionClass
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.show import SUBJECTS
 from schema_core.environment.plans.dry_run import DryRunPlanner
-from schema_core.environment.result import TableResult, as_table
+from schema_core.environment.result import as_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import SHOW_SUBJECTS
 from schema_core.types import DataTypes
 
@@ -197,31 +196,8 @@ def test_plans_are_printed_as_they_are(
 
 
 def test_cells_of_queries_are_cut_at_the_option() -> None:
-    assert "| abcde... |" in as_table(["a"], [("abcdefghi",)], max_widths=[8])
+    assert "| abcde... |" in as_table(["a"], [("abcdefghi",)], widths=[8])
     assert "| abcdefghi |" in as_table(["a"], [("abcdefghi",)])
-
-
-@pytest.mark.parametrize(
-    ("by_type", "lines"),
-    [
-        (False, ["| 2001-01... | abcdefg... |", "|         at |       name |"]),
-        (True, ["| 2001-01-02T03:04:05 | abcdefg... |", "|                  at |       name |"]),
-    ],
-)
-def test_only_cells_of_unbounded_types_are_cut_in_streaming_mode(
-    by_type: bool, lines: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    types = [DataTypes.TIMESTAMP(0), DataTypes.STRING()]
-    row = ("2001-01-02T03:04:05", "abcdefghijklm")
-    TableResult(
-        ResolvedSchema.physical(["at", "name"], types),
-        [row],
-        max_column_width=10,
-        by_type=by_type,
-    ).print()
-
-    out = capsys.readouterr().out
-    assert all(line in out for line in lines), out
 
 
 def test_every_built_in_function_is_described(environment: TableEnvironment) -> None:

@@ -149,7 +149,7 @@ VALUES: Mapping[str, ValueCase] = {
     "NULL string": ValueCase("CAST(NULL AS STRING)", None, None),
     "decimal": ValueCase("1.50", Decimal("1.50"), "1.50"),
     "double": ValueCase("1.5E3", 1500.0, "1500.0"),
-    "bytes": ValueCase("x'4142'", b"AB", "AB"),
+    "bytes": ValueCase("x'4142'", b"AB", "x'4142'"),
     "time": ValueCase("TIME '23:59:59'", time(23, 59, 59), "23:59:59"),
     "timestamp": ValueCase(
         "TIMESTAMP '2024-02-29 12:00:00.123'",

@@ -22,6 +22,14 @@ public class Streams {
         q.path("config").fields().forEachRemaining(e -> t.getConfig().set(e.getKey(), e.getValue().asText()));
         for (JsonNode one : q.path("setup")) t.executeSql(one.asText());
         TableResultInternal found = (TableResultInternal) t.executeSql(q.get("sql").asText());
+        if (q.path("print").asBoolean()) {
+            PrintStream before = System.out;
+            ByteArrayOutputStream printed = new ByteArrayOutputStream();
+            System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+            try { found.print(); } finally { System.setOut(before); }
+            r.put("printed", printed.toString(StandardCharsets.UTF_8));
+            return;
+        }
         List<LogicalType> types = new ArrayList<>();
         ArrayNode columns = r.putArray("types");
         for (Column one : found.getResolvedSchema().getColumns()) {

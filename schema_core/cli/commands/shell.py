@@ -21,7 +21,7 @@ from schema_core.cli import WRONG, script
 from schema_core.cli.findings import DASH
 from schema_core.cli.progress import follow
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.result import PrintStyle, TableResult
+from schema_core.environment.result import PrintStyle, TableResult, printed_rows
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_statements, read_statements
@@ -110,9 +110,10 @@ def show(result: TableResult, console: Console) -> None:
     if not console.is_terminal or result.style is PrintStyle.RAW:
         result.print()
         return
-    rows = iter(result.format_rows())
+    names, printed = printed_rows(result)
+    rows = iter(printed)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in result.schema.get_column_names():
+    for name in names:
         table.add_column(Text(escaped(name)), no_wrap=True, overflow="ellipsis")
     number = 0
     for row in islice(rows, MAX_ROWS):

@@ -70,7 +70,7 @@ def run_query(session: Session, relation: relational.Relation) -> TableResult:
         rows.rows,
         row_formatter=rows.format_rows,
         max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
-        by_type=session.streaming,
+        has_kinds=session.streaming,
     )
 
 

@@ -28,14 +28,15 @@ from schema_core.mappings.spark.pyspark_types import (
 from schema_core.query.relation import Column, Columns
 from schema_core.schema.columns import plain
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.expression import convert_parts, from_physical
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.translation import NANOS, has_nanoseconds, is_fine
+from schema_core.spark.compiler.translation import BYTES, NANOS, has_nanoseconds, is_fine
 from schema_core.spark.compiler.tree import (
     Cast,
     Fact,
     NamedNode,
     Node,
+    call,
     quote,
     string,
     unsupported_error,
@@ -139,7 +140,8 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
         value: Node = ColumnNode(column.name)
         nanoseconds = NANOS in _type_in(frame, place, column).json()
         value = from_physical(value, column.type, nanoseconds=nanoseconds)
-        text = convert(value, column.type.nullable(), STRING, zone)
+        value, type_ = _print_bytes(value, column.type), _without_bytes(column.type.nullable())
+        text = convert(value, type_, STRING, zone)
         if text.facts & Fact.UDF_IN_LAMBDA:
             raise unsupported_error(
                 f"{column.type.as_summary_string()} is not printed: Spark calls no Python UDF "
@@ -155,6 +157,24 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
             return
         for batch in arrow_batches(frame):
             yield from zip(*(array.to_pylist() for array in batch.columns), strict=True)
+
+
+def _print_bytes(node: Node, type_: DataType) -> Node:
+    """Return a value whose bytes are strings such as ``x'0102'``, as Flink prints them."""
+    if isinstance(type_, BYTES):
+        return call("concat", "x'", call("lower", call("hex", node)), "'")
+    if any(isinstance(part, BYTES) for part in type_.walk()):
+        return convert_parts(node, type_, _print_bytes)
+    return node
+
+
+def _without_bytes(type_: DataType) -> DataType:
+    """Return the type of a value that `_print_bytes` returns."""
+    if isinstance(type_, BYTES):
+        return STRING
+    if any(isinstance(part, BYTES) for part in type_.walk()):
+        return type_.rebuild(tuple(map(_without_bytes, type_.children())))
+    return type_
 
 
 def _is_small(frame: DataFrame) -> bool:

@@ -519,16 +519,19 @@ class StreamPlanner:
         require_streaming(streamed.frame, streamed.mode)
         zone = zone_of(self._context.options)
         arriving = partial(rows_as_they_arrive, streamed, interval=self._interval(reads))
-        changelog = Changelog(plan.key)
 
-        def values(rows: DataFrame) -> Iterator[tuple[Any, ...]]:
-            arrived = python_rows(rows, columns)
-            return changelog.changes(arrived) if plan.is_updated else arrived
+        def changes(
+            rows_of: Callable[[DataFrame], Iterator[tuple[Any, ...]]],
+        ) -> Iterator[tuple[Any, ...]]:
+            if not plan.is_updated:
+                return arriving(rows_of)
+            changelog = Changelog(plan.key)
+            return arriving(lambda rows: changelog.changes(rows_of(rows)))
 
         return Rows(
             tuple((column.name, column.type) for column in columns),
-            arriving(values),
-            lambda: arriving(lambda rows: string_rows(rows, columns, zone)),
+            changes(lambda rows: python_rows(rows, columns)),
+            lambda: changes(lambda rows: string_rows(rows, columns, zone)),
         )
 
     def frame(
