@@ -170,6 +170,18 @@ CANAL = [
         ("UPDATE", None, "t", [row("1", "c", "2")], [{"n": None}]),
     )
 ]  # fmt: skip
+#: What an update names at any depth, besides the columns that it changes.
+NESTED = "id INT, n STRING, a INT, r ROW<n STRING, a INT>, m MAP<STRING, STRING>"
+NESTED_ROW = {"id": 1, "n": "x", "a": 2, "r": {"n": "y", "a": 3}, "m": {"n": "z"}}
+NESTED_OLD = (
+    '{"id": 0}', '{"r": {"n": "q"}}', '{"r": {"n": "q", "a": 9}, "id": 5}', '{"m": {"n": "q"}}',
+    '{"m": {"a": "q"}, "r": null}', '{"zz": {"n": 1}}', '{"n": null}', '{"zz": {"a": {"id": 7}}}',
+    '{"zz": [{"n" : 1}]}', "{}", '{"N": "w"}', '{"n": "first", "n2": 1}', '{"id": 1, "id": 2}',
+    '{"n": "{\\"id\\": 1}"}', '{"zz": {"b": "a\\"n\\":"}}', '{"zz": {"\\u006e": 1}}',
+    '{"zz": {"q": "n"}}',
+    '{"zz": {"n ": "id", "\\"a": 1}}',
+    '{"m": {"x\\n": "\\\\"}, "zz": [[], ["a"], {"b": [{"id": 1}]}]}',
+)  # fmt: skip
 #: Messages that fail a query, by format.
 CORRUPT: dict[str, tuple[Any, ...]] = {
     "debezium-json": (
@@ -237,6 +249,23 @@ def read_cases() -> Iterator[Case]:
             )  # fmt: skip
         for line in broken:
             yield table(form, [*BROKEN, line], ignore_parse_errors="true")
+    for form in ("maxwell-json", "canal-json"):
+        updates = [
+            json.dumps({"type": "update", "data": NESTED_ROW, "old": "@"}).replace('"@"', old)
+            for old in NESTED_OLD
+        ]
+        if form == "canal-json":
+            data = json.dumps(NESTED_ROW)
+            lists = [f"[{old}]" for old in NESTED_OLD]
+            lists += ['[{"n": "o"}, {"a": 7}]', '[{"n": "o"}, {"r": {"a": 7}}]']
+            updates = [
+                f'{{"type": "UPDATE", "data": [{data}], "old": {old}}}' for old in lists[:-2]
+            ]
+            updates += [
+                f'{{"type": "UPDATE", "data": [{data}, {data}], "old": {old}}}'
+                for old in lists[-2:]
+            ]
+        yield table(form, updates, NESTED)
     yield table("canal-json", CANAL)
     yield table("canal-json", CANAL[:5])
     yield table("canal-json", CANAL, KEYED)

@@ -7,6 +7,7 @@ options, metadata, and what the rows of changes leave are common to all of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -18,6 +19,7 @@ from schema_core.connectors.files.file_formats import (
     JSON,
     JSON_ERRORS,
     STANDARD,
+    ignore_errors_key,
     is_object,
     parse_field,
     parse_objects,
@@ -273,9 +275,9 @@ class JsonChanges:
         return next(option for option in self.options if option.key == key).of(options)
 
     def _syntax(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Return the options as those of a table with the format `json`."""
+        """Return the options of fields as those of the format `json`."""
         prefix = f"{self.identifier}."
-        return {"format": JSON.identifier} | {
+        return {"format": self.identifier} | {
             f"json.{key.removeprefix(prefix)}": value
             for key, value in options.items()
             if key.startswith(prefix)
@@ -394,9 +396,16 @@ class JsonChanges:
             ).getField(self.before)
             is_update = functions.expr(f"{quote(_OPERATION)} = '{Operation.UPDATE.value}'")
             frame = frame.select("*", functions.when(is_update, old).alias(_CHANGED))
-            changed = f"map_keys({quote(_CHANGED)})"
+            changed, values = f"map_keys({quote(_CHANGED)})", f"map_values({quote(_CHANGED)})"
             if self.is_list:  # as in Flink, the names of all rows together
-                changed = f"flatten(transform({quote(_CHANGED)}, old -> map_keys(old)))"
+                changed, values = (
+                    f"flatten(transform({quote(_CHANGED)}, old -> {name}(old)))"
+                    for name in ("map_keys", "map_values")
+                )
+            path = string(f"$.{self.before}")
+            inner = f"regexp_extract_all(get_json_object({text}, {path}), {_NAMES_IN_JSON}, 0)"
+            has_inner = rf"exists({values}, value -> rlike(value, '^[{{\\[]'))"
+            changed = f"if({has_inner}, concat({changed}, {inner}), {changed})"
         else:
             changed = "NULL"
         common = [*others, text, message, quote(_OPERATION)]
@@ -470,7 +479,7 @@ class JsonChanges:
             if key and name not in key:
                 value = f"if(FALSE, {new}, NULL)"
             elif self.is_partial:
-                value = f"if(array_contains({quote(_CHANGED)}, {string(name)}), {old}, {new})"
+                value = f"if({_is_changed(name)}, {old}, {new})"
             else:
                 value = old
             parts.append(f"{string(name)}, {value}")
@@ -488,8 +497,7 @@ class JsonChanges:
             old, new = f"CAST({old} AS STRING)", f"CAST({new} AS STRING)"
         same = f"{old} <=> {new}"
         if self.is_partial:
-            is_changed = f"coalesce(array_contains({quote(_CHANGED)}, {string(name)}), FALSE)"
-            same = f"(NOT {is_changed} OR {same})"
+            same = f"(NOT coalesce({_is_changed(name)}, FALSE) OR {same})"
         return same
 
     def _problem(self) -> str:
@@ -500,7 +508,7 @@ class JsonChanges:
         is_removal = "FALSE" if self.is_partial else removal
         lacks_after = f"{after} IS NULL AND NOT {is_removal}"
         missing = f"if({lacks_after}, '{self.after}', '{self.before}')"
-        advice = f"{HINT}set '{self.identifier}.{JSON_ERRORS.key.removeprefix('json.')}' = 'true'"
+        advice = f"{HINT}set '{ignore_errors_key({'format': self.identifier})}' = 'true'"
         advice += " to skip such messages"
         if not self.is_partial:
             advice += "; for rows before changes, a table of Postgres needs REPLICA IDENTITY FULL"
@@ -545,6 +553,17 @@ class JsonChanges:
         ]
         message = nodes.named_struct([*parts, (self.operation, code)])
         return nodes.call("to_json", message, nodes.call("map", *settings))
+
+
+#: Matches the strings of json, and the names of fields with the colon.
+_NAMES_IN_JSON: Final = string(r'"[^"\\]*+(?:\\.[^"\\]*+)*+":?')
+
+
+def _is_changed(name: str) -> str:
+    """Return whether an update names a column, which Flink also looks for in nested objects."""
+    forms = (string(name), string(f"{json.dumps(name, ensure_ascii=False)}:"))
+    tests = (f"array_contains({quote(_CHANGED)}, {form})" for form in forms)
+    return f"({' OR '.join(tests)})"
 
 
 def _row_type(columns: Mapping[str, DataType]) -> RowType:

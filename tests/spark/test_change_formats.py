@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.oracle.changelogs import create
+from fuzz.oracle.changelogs import NESTED, create
 from fuzz.oracle.streams import folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, Row, TableEnvironment
@@ -24,7 +24,7 @@ RECORDED = [
     json.loads(line)
     for line in (CASES / "changelog_results.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-#: Whether all cases are compared, or every twentieth.
+#: Whether all cases are compared, or every twentieth and one of nested names.
 EVERYTHING = os.environ.get("CHANGELOGS") == "all"
 READ = [case for case in RECORDED if case["lines"] or "PRIMARY KEY" in case["columns"]]
 WRITTEN = [case for case in RECORDED if "written" in case]
@@ -32,7 +32,8 @@ ALL = "SELECT * FROM t"
 
 
 def drawn(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return cases if EVERYTHING else cases[::20]
+    nested = [case for case in cases if case["columns"] == NESTED][:1]
+    return cases if EVERYTHING else [*nested, *cases[::20]]
 
 
 @pytest.fixture(scope="module", autouse=True)

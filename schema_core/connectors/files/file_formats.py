@@ -294,7 +294,7 @@ CANNOT_READ = ": cannot read as "
 
 def syntax_of(options: csv_files.Options) -> field_values.Syntax:
     """Return the syntax of strings in files or messages."""
-    if options.get("format") != "json":
+    if not _is_json(options):
         return field_values.Syntax.CSV
     return (
         field_values.Syntax.JSON if STANDARD.of(options) == "SQL" else field_values.Syntax.JSON_ISO
@@ -425,8 +425,15 @@ def _parsed_scalar(
 
 
 def ignore_errors_key(options: csv_files.Options) -> str:
-    """Return the option by which invalid fields are NULL."""
-    return JSON_ERRORS.key if options.get("format") == "json" else csv_files.CSV_ERRORS.key
+    """Return the option by which invalid fields are NULL, of the table's own format."""
+    if not _is_json(options):
+        return csv_files.CSV_ERRORS.key
+    return f"{options['format']}.{JSON_ERRORS.key.removeprefix('json.')}"
+
+
+def _is_json(options: csv_files.Options) -> bool:
+    """Return whether fields are those of json, also within the messages of `debezium-json`."""
+    return options.get("format", "").endswith(JSON.identifier)
 
 
 def render_field(
