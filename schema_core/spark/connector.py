@@ -276,6 +276,8 @@ class WriteContext(TableContext):
             changed the rows since. None otherwise.
         row_change: The DELETE or UPDATE that the job does. Only with
             `Ability.ROW_LEVEL_DELETE` or `Ability.ROW_LEVEL_UPDATE`.
+        has_kinds: Whether the rows are changes: see
+            `schema_core.spark.changelog.SupportsChangelogWrite`.
     """
 
     overwrite: bool = False
@@ -287,6 +289,7 @@ class WriteContext(TableContext):
     batch: MicroBatch | None = None
     files: frozenset[str] | None = None
     row_change: RowLevelWrite | None = None
+    has_kinds: bool = False
 
     @property
     def upsert_key(self) -> tuple[str, ...]:

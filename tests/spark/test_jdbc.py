@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 import sqlite3
 import time
@@ -564,6 +565,49 @@ def test_rows_are_upserted_by_key_and_the_last_one_is_kept(
     assert tables.rows("SELECT * FROM k") == [(1,), (2,), (3,)]
     code, message = tables.code("INSERT OVERWRITE t VALUES (1, 'x', 'y')")
     assert (code, "overwrite" in message) == ("unsupported-ability", True)
+
+
+@pytest.mark.parametrize("database", ["pg", "lite"])
+def test_changes_are_applied_in_one_transaction(
+    database: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    tables.run("CREATE TABLE t (a int PRIMARY KEY, v text)")
+    tables.run("INSERT INTO t VALUES (1, 'old'), (2, 'old'), (9, 'untouched')")
+    messages: list[tuple[str, Any, Any]] = [
+        ("d", {"a": 1, "v": "old"}, None),
+        ("c", None, {"a": 3, "v": "new"}),
+        ("c", None, {"a": 4, "v": "short"}),
+        ("u", {"a": 3, "v": "new"}, {"a": 3, "v": None}),
+        ("d", {"a": 4, "v": "short"}, None),
+        ("c", None, {"a": 4, "v": "again"}),
+        ("u", {"a": 2, "v": "old"}, {"a": 5, "v": "moved"}),
+    ]
+    (tmp_path / "changes").mkdir()
+    (tmp_path / "changes" / "rows").write_text(
+        "".join(json.dumps({"op": op, "before": b, "after": a}) + "\n" for op, b, a in messages)
+    )
+    key = "PRIMARY KEY (a) NOT ENFORCED"
+    source = f"'connector' = 'filesystem', 'path' = '{tmp_path / 'changes'}'"
+    tables.environment.execute_sql("SET 'execution.runtime-mode' = 'streaming'")
+    for name, columns in (("s", f"a INT, v STRING, {key}"), ("unkeyed", "a INT, v STRING")):
+        tables.environment.execute_sql(
+            f"CREATE TEMPORARY TABLE {name} ({columns}) WITH ({source}, 'format' = 'debezium-json')"
+        )
+    tables.create("t", f"a INT, v STRING, {key}", "t")
+    tables.create("plain", "a INT, v STRING", "t")
+
+    tables.insert("INSERT INTO t SELECT a, UPPER(v) FROM s")
+
+    expected = [(3, None), (4, "AGAIN"), (5, "MOVED"), (9, "untouched")]
+    assert expected == [*map(tuple, tables.run("SELECT a, v FROM t ORDER BY a"))]
+    tables.insert("INSERT INTO t SELECT a, v FROM s WHERE a BETWEEN 3 AND 3")
+    assert expected == [*map(tuple, tables.run("SELECT a, v FROM t ORDER BY a"))]
+    for statement in (
+        "INSERT INTO plain SELECT * FROM s",
+        "INSERT INTO t SELECT * FROM unkeyed ON CONFLICT DO DEDUPLICATE",
+    ):
+        assert "streaming-not-supported" == tables.code(statement)[0]
 
 
 def test_a_job_that_fails_writes_nothing(pg: Tables) -> None:

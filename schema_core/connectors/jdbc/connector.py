@@ -11,6 +11,7 @@ import datetime as dt
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from schema_core.base.arguments import require_instance
@@ -41,6 +42,7 @@ from schema_core.errors import (
 )
 from schema_core.mappings import stored_types
 from schema_core.mappings.spark.pyspark_types import to_spark
+from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, adds_row
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
@@ -196,6 +198,7 @@ class JdbcConnector(
     SupportsDeletePushDown,
     SupportsUpdatePushDown,
     SupportsTruncate,
+    SupportsChangelogWrite,
 ):
     """Tables of databases with a JDBC driver."""
 
@@ -258,9 +261,15 @@ class JdbcConnector(
 
         Raises:
             SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
-                `table-not-empty`.
+                `table-not-empty`, or `streaming-not-supported` for changes without a key.
         """
         table = DatabaseTable(context)
+        if context.has_kinds and not context.upsert_key:
+            raise UnsupportedError(
+                "updates and deletions are applied by the primary key, and the table has none",
+                code="streaming-not-supported",
+                hint="declare the key: PRIMARY KEY (...) NOT ENFORCED",
+            )
         table.check_types(context.physical_columns)
         connection = table.database.connect()
         try:
@@ -365,6 +374,14 @@ class JdbcConnector(
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         require_instance(context.stage, JdbcStage, "the stage of a write")
         cast("JdbcStage", context.stage).write(frame)
+
+    def consumes_changes(self, options: Mapping[str, str]) -> bool:
+        """Return True: the last change of each key is applied; `stage` requires a key."""
+        return True
+
+    def write_changelog(self, frame: DataFrame, context: WriteContext) -> None:
+        """Stage changes; the commit upserts and deletes rows by key in one transaction."""
+        self.write(frame, context)
 
 
 #: Declared name, type, column of the database.
@@ -953,7 +970,7 @@ class JdbcStage:
         self._exists = True
         try:
             self._connection.begin()
-            self._connection.execute(self.merge_sql(self._table.sql))
+            self._execute_merge(self._table.sql)
             self._connection.rollback()
         except BaseException:
             self.abort()
@@ -1013,7 +1030,7 @@ class JdbcStage:
             declared = self._context.physical_columns.items()
             self._columns = [(name, type_, columns[name]) for name, type_ in declared]
             self._create_from(name)
-            self._connection.execute(self.merge_sql(name))
+            self._execute_merge(name)
             self._connection.execute(f"DROP TABLE {name}")
             self._connection.commit()
         finally:
@@ -1028,14 +1045,19 @@ class JdbcStage:
                 text = self._as_text(type_)
                 value = quoted(column.name) if text is None else f"CAST(NULL AS {text})"
                 items.append(f"{value} AS {quoted(name)}")
-            items.append(f"CAST(0 AS {dialect.long}) AS {quoted(dialects.ORDINAL)}")
+            zero = f"CAST(0 AS {dialect.long})"
+            items.extend(f"{zero} AS {quoted(name)}" for name in self._own_columns)
             query = f"SELECT {', '.join(items)} FROM {table} WHERE 1 = 0"
             self._connection.execute(dialect.create.format(table=self._name, query=query))
         else:  # columns without a type keep every value as it is written
-            names = ", ".join(quoted(column[0]) for column in self._columns)
-            self._connection.execute(
-                f"CREATE TABLE {self._name} ({names}, {quoted(dialects.ORDINAL)})"
-            )
+            declared = (column[0] for column in self._columns)
+            names = ", ".join(map(quoted, (*declared, *self._own_columns)))
+            self._connection.execute(f"CREATE TABLE {self._name} ({names})")
+
+    @property
+    def _own_columns(self) -> tuple[str, ...]:
+        kind = (dialects.REMOVED,) if self._context.has_kinds else ()
+        return (dialects.ORDINAL, *kind)
 
     def _as_text(self, type_: DataType) -> str | None:
         text = self._dialect.text
@@ -1044,8 +1066,12 @@ class JdbcStage:
             return element and f"{element}[]"
         return text if isinstance(type_, (*dialects.STRINGS, *dialects.TIMES)) else None
 
-    def merge_sql(self, table: str) -> str:
-        """Return the statement that inserts or upserts the rows of the stage into a table."""
+    def _execute_merge(self, table: str) -> None:
+        for statement in self.merge_statements(table):
+            self._connection.execute(statement)
+
+    def merge_statements(self, table: str) -> list[str]:
+        """Return the statements that apply the rows of the stage to a table."""
         quoted = self._dialect.quote
         names, items = {}, []
         for name, type_, column in self._columns:
@@ -1066,15 +1092,23 @@ class JdbcStage:
             changed = [names[name] for name in change.columns]
             merge = dialects.Merge(table, [*keys, *changed], keys, source)
             statements = self._dialect.update if changed else self._dialect.delete
-            return statements(merge)
+            return [statements(merge)]
         merge = dialects.Merge(table, [*names.values()], keys, source)
-        return self._dialect.upsert(merge) if keys else merge.insert
+        if not self._context.has_kinds:
+            return [self._dialect.upsert(merge) if keys else merge.insert]
+        removed = f" AND {quoted(dialects.REMOVED)} ="
+        return [
+            self._dialect.delete(dialects.Merge(table, keys, keys, f"{source}{removed} 1")),
+            self._dialect.upsert(replace(merge, source=f"{source}{removed} 0")),
+        ]
 
     def write(self, frame: DataFrame) -> None:
         tasks = PARALLELISM.of(self._table.options)
-        frame = select(
-            frame, [self._to_staged_column(name, type_) for name, type_, _ in self._columns]
-        )
+        columns = [self._to_staged_column(name, type_) for name, type_, _ in self._columns]
+        if self._context.has_kinds:
+            adds = adds_row(ColumnNode(ROW_KIND))
+            columns.append((inline("if({adds}, 0L, 1L)", adds=adds), dialects.REMOVED))
+        frame = select(frame, columns)
         frame = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(dialects.ORDINAL)}")
         settings = dict(self._table.database.settings)
         if size := MAX_ROWS.of(self._table.options):
@@ -1126,7 +1160,7 @@ class JdbcStage:
                 self._connection.begin()
                 for statement in self._before:
                     self._connection.execute(statement)
-                self._connection.execute(self.merge_sql(self._table.sql))
+                self._execute_merge(self._table.sql)
                 if self._dialect.transactional_ddl:
                     self._drop()
             except DatabaseError as error:

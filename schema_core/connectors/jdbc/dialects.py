@@ -38,6 +38,8 @@ from schema_core.types.families import TypeRoot
 
 #: The number of a row of a job, in the table that the job fills before its commit.
 ORDINAL = "schema_core_row"
+#: Whether a change removes its row (1) or adds it (0), in the same table.
+REMOVED = "schema_core_removed"
 #: The number of the column that the table cannot hold, or NULL.
 CHECK = "schema_core_check"
 

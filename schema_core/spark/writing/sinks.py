@@ -35,6 +35,7 @@ from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
 from schema_core.mappings.loss import LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
+from schema_core.query.upsert_keys import upsert_keys
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
 from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, require_changes
@@ -389,6 +390,25 @@ def _recorded_batch(
     return MicroBatch(record.sequence, record.number, has_all_rows=True)
 
 
+def _require_upsert_key(
+    query: Relation, columns: Sequence[str] | None, context: WriteContext
+) -> None:
+    """Refuse changes of which the last of a primary key is not the last one of its row.
+
+    Flink keeps all rows of such a key until they are removed.
+    """
+    names = list(context.physical_columns) if columns is None else columns
+    primary = {place for place, name in enumerate(names) if name in context.upsert_key}
+    if not any(key <= primary for key in upsert_keys(query)):
+        raise UnsupportedError(
+            "changes are applied by the primary key of the table "
+            f"{context.identifier.as_summary_string()}, which holds no upsert key of the query",
+            code="streaming-not-supported",
+            hint="declare the PRIMARY KEY of the table that is read, and select it, or run the job "
+            "in batch mode",
+        )
+
+
 def _with_files(connector: SparkConnector, context: WriteContext, query: Relation) -> WriteContext:
     """Return the context with the files of a table that the query reads and the job replaces."""
     reads_itself = any(scan.table.identifier == context.identifier for scan in scans_in(query))
@@ -444,6 +464,9 @@ class Writer:
         context = _with_files(connector, context, query)
         if kinds:
             require_changes(connector, context)
+            if Ability.UPSERT in connector.abilities:
+                _require_upsert_key(query, columns, context)
+            context = replace(context, has_kinds=True)
         frame, reads = self._rows(query, target, columns, connector, kinds)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
