@@ -14,7 +14,9 @@ from fuzz.oracle.temporal_joins import RECORDING, setup
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog import CatalogBaseTable, InMemoryCatalog, ObjectPath
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from schema_core.spark.streaming.streaming import MicroBatches
 from tests.support import cases
 
 if TYPE_CHECKING:
@@ -131,6 +133,44 @@ def test_an_unbounded_table_has_no_versions_yet(
             environment.execute_sql(f"SELECT s.k FROM {join} ON s.k = r.k")
         assert "streaming-not-supported" == caught.value.code
     environment.execute_sql("DROP TEMPORARY TABLE arriving")
+
+
+def test_rows_that_arrive_are_looked_up(
+    environments: dict[str, TableEnvironment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each micro-batch, here of one file, joins the rows of the bounded table."""
+    options = FileLayout._streaming
+    monkeypatch.setattr(
+        FileLayout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
+    )
+    monkeypatch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))
+    for place, text in enumerate(("1,x\n2,q\n", "3,y\n4,\n")):
+        (tmp_path / str(place)).write_text(text, encoding="utf-8")
+    environment = environments["streaming"]
+    environment.execute_sql(
+        "CREATE TEMPORARY TABLE incoming (id INT, k STRING, pt AS PROCTIME())"
+        " WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.null-literal' = '',"
+        f" 'path' = '{tmp_path}', 'source.monitor-interval' = '50 ms')"
+    )
+    sql = "SELECT s.id, r.w FROM incoming AS s {} d FOR SYSTEM_TIME AS OF s.pt AS r ON s.k = r.k"
+    found = [[1, "x5"], [1, "x6"], [3, "y8"]]
+
+    assert found == arriving_rows(environment, sql.format("JOIN"))
+    assert [*found, [2, None], [4, None]] == arriving_rows(environment, sql.format("LEFT JOIN"))
+    environment.execute_sql("DROP TEMPORARY TABLE incoming")
+
+
+def arriving_rows(environment: TableEnvironment, sql: str) -> list[list[Any]]:
+    """Return the rows of a streaming query, which has ended when it fails; those with NULL last."""
+    result: list[list[Any]] = []
+    with environment.execute_sql(sql).collect() as found:
+        try:
+            for row in found:
+                result.append(list(row))  # noqa: PERF401 - those before the error are kept
+        except ExternalError as error:
+            if "the streaming query was stopped" not in error.problem:
+                raise
+    return sorted(result, key=lambda row: (row[1] is None, row[0], row[1] or ""))
 
 
 # --- versions of a catalog ------------------------------------------------------------------------
