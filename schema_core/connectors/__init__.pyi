@@ -39,6 +39,7 @@ from schema_core.spark.connector import SupportsBucketing as SupportsBucketing
 from schema_core.spark.connector import SupportsCleanUp as SupportsCleanUp
 from schema_core.spark.connector import SupportsFilterPushDown as SupportsFilterPushDown
 from schema_core.spark.connector import SupportsLimitPushDown as SupportsLimitPushDown
+from schema_core.spark.connector import SupportsLookup as SupportsLookup
 from schema_core.spark.connector import SupportsMicroBatches as SupportsMicroBatches
 from schema_core.spark.connector import SupportsOverwrite as SupportsOverwrite
 from schema_core.spark.connector import SupportsPartitioning as SupportsPartitioning

@@ -390,6 +390,27 @@ def scans_of_versions(query: Relation) -> Iterator[relational.Scan]:
                 yield part
 
 
+def scans_of_lookups(query: Relation) -> Iterator[relational.Scan]:
+    """Yield the scans of the tables that a query reads as of the processing time.
+
+    They may be below a view that only selects: Flink computes it over the rows that it looks up.
+    """
+    for snapshot in relational.relations_in(query):
+        if isinstance(snapshot, Snapshot) and is_lookup(snapshot):
+            part: Relation | None = snapshot.input
+            while True:
+                match part:
+                    case Named(input=below):
+                        part = below
+                    case Select(source=Named() as below, grouping=None, distinct=False):
+                        part = below
+                    case relational.Scan():
+                        yield part
+                        break
+                    case _:
+                        break
+
+
 def with_versions_in_place(query: Relation) -> Relation:
     """Return a query in which common tables that are read as of a rowtime are read in place."""
     reads_common = any(

@@ -395,6 +395,17 @@ def can_replay(connector: SparkConnector) -> bool:
 
 
 @runtime_checkable
+class SupportsLookup(SparkConnector, Protocol):
+    """A connector whose options for scans do not apply to joins AS OF the processing time."""
+
+    def look_up(self, context: ReadContext) -> DataFrame:
+        """Return the rows among which such a join finds those with its keys, as `read` does.
+
+        Called once for each job, and for each micro-batch of an unbounded left side.
+        """
+
+
+@runtime_checkable
 class SupportsMicroBatches(SupportsStaging, Protocol):
     """A connector with staging that writes each micro-batch once: `WriteContext.batch`.
 

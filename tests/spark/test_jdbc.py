@@ -12,12 +12,13 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fuzz.postgres_server import Server, server, why_not
-from schema_core.connectors.jdbc import dialects
+from schema_core.connectors.jdbc import connector, dialects
 from schema_core.connectors.jdbc.connector import (
     JdbcStage,
     RowStatements,
@@ -453,6 +454,62 @@ def test_partitioned_scans_select_the_rows_within_the_bounds(pg: Tables) -> None
     assert "numPartitions=4" in pg.environment.explain_sql("SELECT s FROM t")
     assert pg.rows("SELECT s FROM t WHERE id = 60") == [("n60",)]
     assert pg.code("SELECT * FROM s")[0] == "jdbc-type-mismatch"
+
+
+LOOKUP = "SELECT l.id, r.s FROM l LEFT JOIN {} FOR SYSTEM_TIME AS OF l.pt AS r ON l.id = r.id"
+
+
+@pytest.fixture
+def looked_up(lite: Tables) -> Tables:
+    """Rows of `l`, and of the table `r` and the view `v`, of which a scan reads two."""
+    lite.run("CREATE TABLE t (id INT, s TEXT)")
+    lite.run("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    lite.create("l", "id INT, pt AS PROCTIME()", "t")
+    bounds = {"scan__partition__num": "2", "scan__partition__lower_bound": "2",
+              "scan__partition__upper_bound": "9"}  # fmt: skip
+    lite.create("r", "id INT, s STRING", "t", scan__partition__column="id", **bounds)
+    lite.environment.execute_sql("CREATE TEMPORARY VIEW v AS SELECT s, id FROM r WHERE s <> 'b'")
+    return lite
+
+
+def test_lookups_find_rows_out_of_the_bounds_of_scans(looked_up: Tables) -> None:
+    assert [(2, "b"), (3, "c")] == looked_up.rows("SELECT * FROM r")
+    assert [(1, "a"), (2, "b"), (3, "c")] == looked_up.rows(LOOKUP.format("r"))
+    assert [(1, "a"), (2, None), (3, "c")] == looked_up.rows(LOOKUP.format("v"))
+    both = f"SELECT x.id, x.s, y.s FROM ({LOOKUP.format('r')}) AS x LEFT JOIN r AS y ON x.id = y.id"
+    assert [(1, "a", None), (2, "b", "b"), (3, "c", "c")] == looked_up.rows(both)
+
+
+@pytest.mark.parametrize(
+    ("state", "retries", "waits"), [("08006", 3, [1, 2]), ("08006", 1, [1]), ("28000", 3, [])]
+)
+def test_lookups_are_retried(
+    looked_up: Tables,
+    monkeypatch: pytest.MonkeyPatch,
+    state: str,
+    retries: int,
+    waits: list[int],
+) -> None:
+    """The first two connections fail; only transient errors are retried."""
+    slept: list[int] = []
+    connect, failures = Database.connect, iter(range(2))
+
+    def fail_twice(database: Database) -> Connection:
+        if next(failures, None) is None:
+            return connect(database)
+        error = DatabaseError("the database failed to connect")
+        error.sql_state = state
+        raise error
+
+    query = LOOKUP.format(f"r /*+ OPTIONS('lookup.max-retries' = '{retries}') */")
+    query = query.replace("FROM l ", "FROM (SELECT 1 AS id, PROCTIME() AS pt) AS l ")
+    monkeypatch.setattr(connector, "time", SimpleNamespace(sleep=slept.append))
+    monkeypatch.setattr(Database, "connect", fail_twice)
+    if retries >= 2 and waits:
+        assert [(1, "a")] == looked_up.rows(query)
+    else:
+        assert "jdbc-failed" == looked_up.code(query)[0]
+    assert waits == slept
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 50])
@@ -923,6 +980,7 @@ def test_passwords_are_not_shown(pg: Tables) -> None:
             },
             "must not be larger",
         ),
+        ({"lookup.cache.max-rows": "9"}, "must be set together with lookup.cache.ttl"),
     ],
 )  # fmt: skip
 def test_options_that_belong_together(options: dict[str, str], part: str) -> None:

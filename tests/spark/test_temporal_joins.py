@@ -110,6 +110,26 @@ def test_versions_of_changes_are_refused(environments: dict[str, TableEnvironmen
             assert "not-executable" == caught.value.code
 
 
+def test_a_table_of_changes_has_no_versions_yet(
+    environments: dict[str, TableEnvironment], tmp_path: Path
+) -> None:
+    change = {"before": None, "after": {"k": "x", "rt": "2024-01-01 00:00:00"}, "op": "c"}
+    (tmp_path / "changes").write_text(json.dumps(change), encoding="utf-8")
+    for environment in environments.values():
+        environment.execute_sql(
+            "CREATE TEMPORARY TABLE changed (k STRING, rt TIMESTAMP(3), WATERMARK FOR rt AS rt,"
+            " PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'filesystem',"
+            f" 'format' = 'debezium-json', 'path' = '{tmp_path}')"
+        )
+        with pytest.raises(UnsupportedError, match="over a table of changes") as caught:
+            rows(
+                environment,
+                "SELECT o.id FROM o JOIN changed FOR SYSTEM_TIME AS OF o.rt AS r ON o.k = r.k",
+            )
+        assert "not-executable" == caught.value.code
+        environment.execute_sql("DROP TEMPORARY TABLE changed")
+
+
 def test_a_rowtime_must_not_be_null(environments: dict[str, TableEnvironment]) -> None:
     sql = "SELECT o.id FROM o JOIN timeless FOR SYSTEM_TIME AS OF o.rt AS r ON o.k = r.k"
     with pytest.raises(ExternalError, match="the rowtime 'rt' of a join"):

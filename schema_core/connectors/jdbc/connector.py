@@ -8,6 +8,7 @@ staged in a table of their own, and merged into the target in one transaction.
 from __future__ import annotations
 
 import datetime as dt
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -67,6 +68,7 @@ from schema_core.spark.connector import (
     RowLevelMode,
     SupportsDeletePushDown,
     SupportsLimitPushDown,
+    SupportsLookup,
     SupportsProjectionPushDown,
     SupportsReplacement,
     SupportsRowLevelDelete,
@@ -166,20 +168,27 @@ RETRIES = session_options.ConfigOption(
 PARALLELISM = session_options.ConfigOption(
     "sink.parallelism", _at_least(1), None, "how many tasks write"
 )
-#: Options of streaming jobs and lookup caches, only validated.
+LOOKUP_RETRIES = session_options.ConfigOption(
+    "lookup.max-retries", _at_least(0), 3, "how often a failed lookup is retried"
+)
+#: The cache of lookups by its former names.
+CACHE_ROWS = session_options.ConfigOption(
+    "lookup.cache.max-rows", session_options.long, None, "no effect: no row is evicted"
+)
+CACHE_TTL = session_options.ConfigOption(
+    "lookup.cache.ttl", session_options.nanoseconds, None, "no effect: no row is evicted"
+)
+#: Options of streaming jobs, and of lookup caches: when they look the same key up again.
 WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = tuple(
     session_options.ConfigOption(key, parse, None, f"no effect{reason}")
     for key, parse, reason in (
         ("sink.buffer-flush.interval", session_options.nanoseconds, ": batches are full"),
         ("filter.handling.policy", session_options.choice("always", "never"), ""),
-        ("lookup.cache", session_options.choice("NONE", "PARTIAL"), ": joins scan"),
+        ("lookup.cache", session_options.choice("NONE", "PARTIAL"), ": a job reads rows once"),
         ("lookup.partial-cache.max-rows", session_options.long, ""),
         ("lookup.partial-cache.expire-after-write", session_options.nanoseconds, ""),
         ("lookup.partial-cache.expire-after-access", session_options.nanoseconds, ""),
         ("lookup.partial-cache.cache-missing-key", session_options.boolean, ""),
-        ("lookup.max-retries", _at_least(0), ""),
-        ("lookup.cache.max-rows", session_options.long, ""),
-        ("lookup.cache.ttl", session_options.nanoseconds, ""),
         ("lookup.cache.caching-missing-key", session_options.boolean, ""),
     )
 )
@@ -187,6 +196,7 @@ WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = tuple(
 
 class JdbcConnector(
     ConnectorBase,
+    SupportsLookup,
     SupportsStaging,
     SupportsStatisticReport,
     SupportsUpsert,
@@ -206,7 +216,8 @@ class JdbcConnector(
     requires: Final = ("pyspark",)
     options: ClassVar[Sequence[session_options.ConfigOption[Any]]] = (
         URL, TABLE, DRIVER, USERNAME, PASSWORD, TIMEOUT, PROPERTIES, COLUMN, PARTITIONS, LOWER,
-        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, *WITHOUT_EFFECT,
+        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, LOOKUP_RETRIES, CACHE_ROWS,
+        CACHE_TTL, *WITHOUT_EFFECT,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -223,12 +234,33 @@ class JdbcConnector(
             NotFoundError: with code `missing-jdbc-driver`.
             DatabaseError: with code `jdbc-failed`.
         """
+        return self._load(context, is_scan=True)
+
+    def look_up(self, context: ReadContext) -> DataFrame:
+        """Return all rows of the table: the bounds of a partitioned scan do not apply.
+
+        If a connection fails, it is retried after 1 s, 2 s and so on, as in Flink.
+
+        Raises:
+            SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`.
+        """
+        retries = LOOKUP_RETRIES.of(context.options) or 0
+        for attempt in range(1, retries + 1):
+            try:
+                return self._load(context, is_scan=False)
+            except DatabaseError as error:
+                if not is_transient(error):
+                    raise
+            time.sleep(attempt)
+        return self._load(context, is_scan=False)
+
+    def _load(self, context: ReadContext, *, is_scan: bool) -> DataFrame:
         table = DatabaseTable(context)
         table.check_types(context.columns)
         with table.database.connection() as connection:
             columns = table.resolve(connection, context.columns)
         self._scan = JdbcScan(table, columns)
-        return table.load(context, self._scan)
+        return table.load(context, self._scan, is_divided=is_scan and COLUMN.key in table.options)
 
     def explain_filter(self, filter_: Filter, frame: DataFrame, context: ReadContext) -> str:
         """Return which conditions Spark sends to the database, or why it sends none."""
@@ -514,8 +546,11 @@ class DatabaseTable:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def load(self, context: ReadContext, scan: JdbcScan) -> DataFrame:
-        """Return the rows of the table, each column with the Spark type of its declared type."""
+    def load(self, context: ReadContext, scan: JdbcScan, *, is_divided: bool) -> DataFrame:
+        """Return the rows of the table, each column with the Spark type of its declared type.
+
+        If the scan is divided, only the rows within the bounds of the partition column.
+        """
         reader: DataFrameReader = context.session.read
         size = 0 if AUTO_COMMIT.of(self.options) else FETCH.of(self.options)
         settings = {
@@ -524,7 +559,7 @@ class DatabaseTable:
             "preferTimestampNTZ": "true",
             "customSchema": scan.schema,
         }
-        if COLUMN.of(self.options) is not None:
+        if is_divided:
             url = settings.pop("url")
             query = f"({scan.sql(self._partition_column())}) q"
             alias = self.dialect.quote(PARTITION_ALIAS)
@@ -648,7 +683,8 @@ def check_options(options: Mapping[str, str]) -> None:
     Raises:
         SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
     """
-    for group in ((USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER)):
+    together = (USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER), (CACHE_ROWS, CACHE_TTL)
+    for group in together:
         present = [option.key for option in group if option.key in options]
         missing = [option.key for option in group if option.key not in options]
         if present and missing:

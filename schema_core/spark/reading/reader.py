@@ -15,7 +15,11 @@ from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.query.relation import Columns, Relation, Scan
-from schema_core.query.temporal_joins import scans_of_versions, with_versions_in_place
+from schema_core.query.temporal_joins import (
+    scans_of_lookups,
+    scans_of_versions,
+    with_versions_in_place,
+)
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.changelog import has_changes
 from schema_core.spark.compiler.query import WriteOperator, query_text
@@ -208,10 +212,12 @@ class Reader:
                 )
         query = with_versions_in_place(query)
         versions = set(map(id, scans_of_versions(query)))
+        lookups = set(map(id, scans_of_lookups(query)))
         demands = scan_demands(query)
         zone = self.zone
         user = UserCalls(names, zone, self._context.options)
         clock = None if plan is None else plan.clock(zone)
+        read = partial(self._input, names, reads=reads, recorder=recorder, clock=clock)
 
         #: A view that is read twice is one relation: its tables are read once.
         inputs: dict[int, str] = {}
@@ -224,8 +230,7 @@ class Reader:
             demand = demands.get(id(scan))
             if id(scan) in versions:
                 self._require_insertions(scan)
-            has_kinds = id(scan) in kinds
-            text = self._input(names, scan, demand, reads, recorder, clock=clock, kinds=has_kinds)
+            text = read(scan, demand, kinds=id(scan) in kinds, looks_up=id(scan) in lookups)
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = text
             return text
@@ -338,6 +343,7 @@ class Reader:
         *,
         clock: str | None = None,
         kinds: bool = False,
+        looks_up: bool = False,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
 
@@ -349,8 +355,9 @@ class Reader:
             return self._inline.name(bound.table.rows, names)
         streams = is_streaming(self._context.options) and is_unbounded(bound)
         database = self._context.database()
+        configuration = snapshot(self._context.options)
         request = ScanRequest.of(
-            bound, demand, snapshot(self._context.options), self.zone, database
+            bound, demand, configuration, self.zone, database, looks_up=looks_up
         )
         kept = None if streams or kinds else self._scans.find(session, request)
         source: Source | None = None
@@ -411,7 +418,13 @@ class Reader:
             else:
                 needed = demand.columns if demand else None
             source = source_frame(
-                connector, context, needed, request.database, streams=streams, kinds=kinds
+                connector,
+                context,
+                needed,
+                request.database,
+                streams=streams,
+                kinds=kinds,
+                looks_up=request.looks_up,
             )
             if watermark is not None and clock is not None:
                 marked = with_watermark(source.frame, schema, watermark, self.zone, clock)

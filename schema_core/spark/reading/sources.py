@@ -40,6 +40,7 @@ from schema_core.spark.connector import (
     ReadContext,
     SparkConnector,
     SupportsFilterPushDown,
+    SupportsLookup,
     SupportsReuse,
     SupportsStatisticReport,
     SupportsStreamingRead,
@@ -84,6 +85,7 @@ def source_frame(
     streams: bool = False,
     further: Sequence[str] = (),
     kinds: bool = False,
+    looks_up: bool = False,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
 
@@ -98,6 +100,7 @@ def source_frame(
         further: Keys of metadata that are columns of the frame as well, after the others.
         kinds: Whether the table's changes are returned, with `ROW_KIND` as the last column, instead
             of the rows that they leave.
+        looks_up: Whether a join reads the table as of the processing time.
     """
     columns = context.table.resolved_schema.columns
     used = {column.name for column in columns} if needed is None else columns_used(context, needed)
@@ -107,7 +110,9 @@ def source_frame(
     names = {column.name for column in columns}
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
     version = None if streams else _data_version(connector, context)
-    read, reported = _read(connector, context, used, streams=streams, kinds=kinds)
+    read, reported = _read(
+        connector, context, used, streams=streams, kinds=kinds, looks_up=looks_up
+    )
     own: list[NamedNode] = [(ColumnNode(ROW_KIND), ROW_KIND)] if kinds else []
     ignored = {*unused, *raws.keys(), *(name for _, name in own)}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
@@ -145,6 +150,7 @@ def _read(
     *,
     streams: bool,
     kinds: bool,
+    looks_up: bool,
 ) -> tuple[DataFrame, Collection[str]]:
     """Return what a connector reads, and the columns that it reports without NULL."""
     if kinds:
@@ -159,6 +165,8 @@ def _read(
         return connector.read_stream(context), ()
     if has_changes(connector, context.options):
         return read_state(connector, context), ()
+    if looks_up and isinstance(connector, SupportsLookup):
+        return connector.look_up(context), ()
     if isinstance(connector, SupportsStatisticReport):
         return connector.read_with_statistics(context)
     return connector.read(context), ()
@@ -448,7 +456,8 @@ _OF_QUERY: Final = frozenset(
 class ScanRequest:
     """All that a scan depends on besides the data; `derived` are its columns that are not physical.
 
-    Physical columns do not matter: Spark reads only those that a query uses.
+    `looks_up` is whether a join reads the table as of the processing time. Physical columns do not
+    matter: Spark reads only those that a query uses.
     """
 
     identifier: ObjectIdentifier
@@ -458,6 +467,7 @@ class ScanRequest:
     database: str | None
     configuration: Mapping[str, str]
     bound: BoundTable
+    looks_up: bool = False
 
     @classmethod
     def of(
@@ -467,6 +477,8 @@ class ScanRequest:
         configuration: Mapping[str, str],
         zone: str,
         database: str | None,
+        *,
+        looks_up: bool = False,
     ) -> ScanRequest:
         columns = bound.table.resolved_schema.columns
         derived = frozenset(
@@ -475,7 +487,8 @@ class ScanRequest:
         if demand is not None:
             derived &= demand.columns
         settings = dict(configuration)
-        return cls(bound.identifier, bound.is_temporary, zone, derived, database, settings, bound)
+        identifier, is_temporary = bound.identifier, bound.is_temporary
+        return cls(identifier, is_temporary, zone, derived, database, settings, bound, looks_up)
 
     @property
     def columns(self) -> frozenset[str]:
