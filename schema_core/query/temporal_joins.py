@@ -8,7 +8,7 @@ rowtime. The rules are those of Flink's planner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple, cast
@@ -36,6 +36,8 @@ from schema_core.types.temporal import TimestampKind
 _EQUATIONS = frozenset({"=", "IS NOT DISTINCT FROM"})
 #: How a query is written whose rows are versions.
 _DEDUPLICATE = "deduplicate by ROW_NUMBER() OVER (PARTITION BY the key ORDER BY the rowtime DESC)"
+#: Start of the names of columns that are conditions of versions.
+_FILTER = "$filter$"
 #: The kinds of joins as of a rowtime.
 _KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT})
 #: The kinds of joins as of the processing time, of which WHERE has the condition of some.
@@ -46,6 +48,8 @@ class Retained(Enum):
     """Which rows of a versioned table are versions, in the order of arrival."""
 
     ALL = "all rows"
+    #: the last one of each key: a filter makes Flink remove a version when the next one arrives
+    CURRENT = "the last row of each key"
     #: those whose rowtime is not before that of an earlier one of the same key
     LAST = "rows that are the last of their key when they arrive"
     #: the one with the least rowtime of each key
@@ -56,7 +60,8 @@ class Versions(NamedTuple):
     """The rows of a relation that are versions, with the positions of their key and rowtime.
 
     `rows` has the columns of the relation, and its `retained` rows are the versions. `key` is None
-    without a primary key, `time` without a rowtime.
+    without a primary key, `time` without a rowtime. The last columns of `rows`, as many as
+    `filters`, are conditions that a version has to fulfil.
     """
 
     rows: Relation
@@ -64,6 +69,7 @@ class Versions(NamedTuple):
     time: int | None
     retained: Retained = Retained.ALL
     is_filtered: bool = False
+    filters: int = 0
 
 
 class TemporalJoin(NamedTuple):
@@ -71,7 +77,8 @@ class TemporalJoin(NamedTuple):
 
     `keys` are pairs of expressions over the left and right side that are equal, NULL with NULL;
     `conditions` select versions after one was found. `time` is the left side's rowtime, and
-    `rowtime` the position of the right side's.
+    `rowtime` the position of the right side's. The last columns of `versions`, as many as
+    `filters`, are conditions that a version has to fulfil.
     """
 
     keys: tuple[tuple[Typed, Typed], ...]
@@ -81,6 +88,7 @@ class TemporalJoin(NamedTuple):
     key: tuple[int, ...]
     versions: Named
     retained: Retained
+    filters: int
 
 
 def snapshot_of(join: Join) -> Snapshot | None:
@@ -173,8 +181,9 @@ def temporal_join(join: Join) -> TemporalJoin | None:
         time,
         rowtime,
         key,
-        replace(right, input=versions.rows),
+        _with_rows(right, versions),
         versions.retained,
+        versions.filters,
     )
 
 
@@ -288,7 +297,7 @@ def find_versions(relation: Relation) -> Versions:
             return Versions(relation, key, min(times, default=None))
         case Named(input=below):
             versions = find_versions(below)
-            return versions._replace(rows=replace(relation, input=versions.rows))
+            return versions._replace(rows=_with_rows(relation, versions))
         case Select():
             return _versions_of_block(relation)
         case _:
@@ -318,8 +327,56 @@ def _versions_of_block(block: Select) -> Versions:
         found = [places.get(place) for place in key]
         key = None if None in found else tuple(place for place in found if place is not None)
     time = None if below.time is None else places.get(below.time)
-    is_filtered = below.is_filtered or (block.where is not None and below.key is not None)
-    return Versions(replace(block, source=below.rows), key, time, below.retained, is_filtered)
+    rows = replace(block, source=below.rows)
+    if below.retained is Retained.ALL:
+        is_filtered = below.is_filtered or (block.where is not None and below.key is not None)
+        return Versions(rows, key, time, below.retained, is_filtered)
+    return _filter_versions(Versions(rows, key, time, below.retained), below.key, below.filters)
+
+
+def _with_rows(named: Named, versions: Versions) -> Named:
+    """Return a source of versions, with their filters as further columns."""
+    filters = versions.rows.columns[len(named.columns) :]
+    return replace(named, input=versions.rows, columns=(*named.columns, *filters))
+
+
+def _filter_versions(
+    versions: Versions, key: tuple[int, ...] | None, inherited: int, number: str | None = None
+) -> Versions:
+    """Return the versions of a block over deduplicated rows with its filters as columns.
+
+    A filter of the key, whose positions in the source are given, selects all versions of a key or
+    none, so it stays in WHERE. A key that is compared with a constant is not one for Flink.
+    `inherited` is how many filters the source has, and `number` its column of ROW_NUMBER.
+    """
+    block = cast("Select", versions.rows)
+    source = cast("Named", block.source)
+    names = {number, *(source.columns[place].name for place in key or ())}
+    kept = source.columns[len(source.columns) - inherited :]
+    items = [relational.Item(name, Ref(name, type_, source.alias)) for name, type_ in kept]
+    parts = conjuncts(block.where)
+    if any(_is_constant(part, names - {number}) for part in parts):
+        versions = versions._replace(key=None)
+    where = block.where
+    retained = versions.retained
+    if any(ref.name not in names for part in parts for ref in walk(part) if isinstance(ref, Ref)):
+        items.append(relational.Item(f"{_FILTER}{inherited}", cast("Typed", where)))
+        where = None
+        retained = Retained.CURRENT if retained is Retained.LAST else retained
+    rows = replace(block, items=(*block.items, *items), where=where)
+    return versions._replace(rows=rows, retained=retained, filters=len(items))
+
+
+def _is_constant(condition: Typed, names: Collection[str | None]) -> bool:
+    """Return whether a condition equates one of the columns with a constant."""
+    if not isinstance(condition, FunctionCall) or condition.function.name not in _EQUATIONS:
+        return False
+    return any(
+        isinstance(column, Ref)
+        and column.name in names
+        and not any(isinstance(part, Ref) for part in walk(other))
+        for column, other in (condition.arguments, condition.arguments[::-1])
+    )
 
 
 def _places(block: Select, source: Named) -> dict[int, int]:
@@ -353,8 +410,8 @@ def _first_of_ranking(block: Select, ranking: Ranking) -> Versions:
     found = [places.get(place) for place in ranking.key]
     key = None if None in found else tuple(place for place in found if place is not None)
     retained = Retained.LAST if ranking.descending else Retained.FIRST
-    is_filtered = len(conjuncts(block.where)) > 1
-    return Versions(rows, key, places.get(ranking.time), retained, is_filtered)
+    versions = Versions(rows, key, places.get(ranking.time), retained)
+    return _filter_versions(versions, ranking.key, 0, source.columns[ranking.rank].name)
 
 
 def _ranked_block(block: Select) -> Select | None:

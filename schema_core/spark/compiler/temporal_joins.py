@@ -168,12 +168,20 @@ class _Writer:
     def _retained(self, rows: str) -> str:
         """Return the rows that are versions of a query which deduplicates its input."""
         by = ", ".join(f"{VERSION}.`{place}`" for place in self.temporal.key)
+        width = len(self.temporal.versions.columns)
+        filters = "".join(
+            f" AND {VERSION}.`{place}`" for place in range(width - self.temporal.filters, width)
+        )
         match self.temporal.retained:
             case Retained.ALL:
                 return rows
             case Retained.FIRST:
                 number = f"row_number() OVER (PARTITION BY {by} ORDER BY {TIME}, {ARRIVAL})"
-                return f"SELECT * FROM ({rows}) QUALIFY {number} = 1"
+                return f"SELECT * FROM ({rows}) QUALIFY {number} = 1{filters}"
+            case Retained.CURRENT:
+                last = f"{TIME} DESC, {ARRIVAL} DESC"
+                number = f"row_number() OVER (PARTITION BY {by} ORDER BY {last})"
+                return f"SELECT * FROM ({rows}) QUALIFY {number} = 1{filters}"
             case Retained.LAST:
                 before = (
                     f"max({TIME}) OVER (PARTITION BY {by} ORDER BY {ARRIVAL}"
