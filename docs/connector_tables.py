@@ -15,6 +15,7 @@ from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.connectors.files.raw_files import RAW
 from schema_core.connectors.kafka.avro_messages import AVRO_CONFLUENT, AVRO_MESSAGES
 from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS
+from schema_core.connectors.kafka.protobuf_messages import PROTOBUF_MESSAGES
 from schema_core.connectors.printing import PrintConnector
 from schema_core.connectors.python_source import PythonSourceConnector
 from schema_core.connectors.rate import RateConnector
@@ -89,6 +90,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "options_of_avro": options(AVRO.options),
     "options_of_avro_messages": options(AVRO_MESSAGES.options),
     "options_of_avro_confluent": options(AVRO_CONFLUENT.options),
+    "options_of_protobuf": options(PROTOBUF_MESSAGES.options),
     "options_of_raw": options(RAW.options),
     "options_of_filesystem": options(
         item

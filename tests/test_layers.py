@@ -69,6 +69,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "sqlglot":    ("mappings/dialects/api.py",),
     "sqlalchemy": ("catalogs/sql/entries.py",),
     "fastavro":   ("connectors/kafka/avro_messages.py",),
+    "google":     ("connectors/kafka/protobuf_messages.py",),
     "psycopg":    ("connectors/jdbc/database.py",),
     "typer":      ("cli/",),
     "rich":       ("cli/",),

@@ -39,6 +39,7 @@ from schema_core.connectors.kafka.binary_formats import (
 )
 from schema_core.connectors.kafka.debezium_avro import DEBEZIUM_AVRO
 from schema_core.connectors.kafka.options import topics
+from schema_core.connectors.kafka.protobuf_messages import PROTOBUF_MESSAGES
 from schema_core.environment.options import ConfigOption, choice
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.spark.pyspark_types import to_struct_field
@@ -66,7 +67,7 @@ CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are
 
 #: The formats of rows that are not texts.
 BINARY_FORMATS: Mapping[str, BinaryFormat] = {
-    form.identifier: form for form in (AVRO_MESSAGES, AVRO_CONFLUENT)
+    form.identifier: form for form in (AVRO_MESSAGES, AVRO_CONFLUENT, PROTOBUF_MESSAGES)
 }
 #: The formats of changes; not all of them are formats of files.
 MESSAGE_CHANGE_FORMATS: Mapping[str, ChangeFormat] = {
