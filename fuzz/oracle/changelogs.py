@@ -132,6 +132,16 @@ QUERIES = (
     "SELECT id FROM t UNION ALL SELECT id + 100 FROM t WHERE id < 3",
     "SELECT id, x FROM t CROSS JOIN UNNEST(ARRAY[1, 2]) AS e(x)",
 )
+#: Queries of changes as rows.
+AS_ROWS = (
+    "SELECT * FROM TO_CHANGELOG(input => TABLE t)",
+    "SELECT * FROM TO_CHANGELOG(input => TABLE t, op_mapping => MAP['INSERT, UPDATE_AFTER', 'U'])",
+    "SELECT * FROM TO_CHANGELOG(input => (SELECT UPPER(n) AS u, w * 2 AS d FROM t WHERE w > 1))",
+    "SELECT op, COUNT(*) AS c FROM TO_CHANGELOG(input => TABLE t) GROUP BY op",
+    "WITH c AS (SELECT id, n FROM t) SELECT op, n FROM TO_CHANGELOG(input => TABLE c)",
+    "SELECT * FROM FROM_CHANGELOG(input => (SELECT * FROM TO_CHANGELOG(input => TABLE t)))",
+    "SELECT id + 1 AS i FROM FROM_CHANGELOG((SELECT * FROM TO_CHANGELOG(TABLE t))) WHERE n <> 'a'",
+)
 TYPED = (
     "i INT, ts TIMESTAMP(3), l TIMESTAMP_LTZ(3), d DECIMAL(20, 4), m MAP<STRING, INT>,"
     " r ROW<a INT, b ARRAY<STRING>>, b BYTES, dt DATE, tm TIME(3), f BOOLEAN"
@@ -224,6 +234,12 @@ def read_cases() -> Iterator[Case]:
     for sql in QUERIES:
         yield table("debezium-json", list(messages("debezium-json", HISTORY)), KEYED, sql)
         yield table("debezium-json", list(messages("debezium-json", HISTORY)), COLUMNS, sql)
+        yield table(
+            "debezium-json", list(messages("debezium-json", UNCLEAN)), KEYED, sql, DUPLICATES
+        )
+    for sql in AS_ROWS:
+        yield table("debezium-json", list(messages("debezium-json", HISTORY)), KEYED, sql)
+        yield table("debezium-json", list(messages("debezium-json", UNCLEAN)), COLUMNS, sql)
         yield table(
             "debezium-json", list(messages("debezium-json", UNCLEAN)), KEYED, sql, DUPLICATES
         )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
@@ -96,9 +96,7 @@ class SparkPlanner:
         streams = is_streaming(self.context.options)
         if streams and (changes := self._reader.change_query(query)) is not None:
             every = (*columns, KIND)
-            frame = self._reader.frame(
-                changes.query, every, reads=reads, nanoseconds=True, kinds=changes.scans
-            )
+            frame = self._reader.frame(changes, every, reads=reads, nanoseconds=True)
             return Rows(
                 named,
                 as_changes(diagnosed_rows(results.python_rows(frame, every), reads)),
@@ -129,17 +127,16 @@ class SparkPlanner:
             if overwrite or self._record is not None:
                 raise needs_all_rows("INSERT OVERWRITE" if overwrite else "a job with a record")
             return self._streams.write(plan, query, target, columns, partition=partition)
-        kinds: Collection[int] = ()
-        if is_streaming(self.context.options) and (changes := self._reader.change_query(query)):
-            query, kinds = changes
+        streams = is_streaming(self.context.options)
+        changes = self._reader.change_query(query) if streams else None
         return self._writer.insert(
-            query,
+            changes or query,
             target,
             columns,
             overwrite=overwrite,
             partition=partition,
             record=self._record,
-            kinds=kinds,
+            has_kinds=changes is not None,
         )
 
     @jvm_errors()

@@ -2,18 +2,16 @@
 
 FROM_CHANGELOG returns the rows that its changes leave. TO_CHANGELOG returns the changes of an input
 whose changes do not depend on the order in which rows arrive: rows that are only inserted, and the
-changes of FROM_CHANGELOG.
+changes of tables of changes and of FROM_CHANGELOG.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from schema_core.base.text import show
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.query import relation as relational
-from schema_core.query.relation import Column, Item, Relation
+from schema_core.query.relation import Common, Relation, With
 from schema_core.query.table_functions import (
     change_codes,
     operation_codes,
@@ -24,25 +22,19 @@ from schema_core.query.table_functions import (
 from schema_core.spark.changelog import ROW_KIND, state_of
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.tree import quote, string
-from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
-from schema_core.types import DataTypes, RowKind
+from schema_core.spark.reading.row_kinds import has_kinds, with_changes
+from schema_core.types import RowKind
 
 if TYPE_CHECKING:
     from schema_core.spark.compiler.translation import Bounds
     from schema_core.spark.reading.operator_context import OperatorContext
-
-#: The column that a relation of changes has after its own.
-KIND_COLUMN: Final = Column(ROW_KIND, DataTypes.STRING().not_null())
-
-#: The alias of a relation in the block that adds the kind of its rows.
-_INSERTED: Final = "inserted"
 
 
 # --- FROM_CHANGELOG -------------------------------------------------------------------------------
 
 
 def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> str:
-    """Return the rows that the changes of the input leave, or the changes with `KIND_COLUMN`.
+    """Return the rows that the changes of the input leave, or the changes: see `has_kinds`.
 
     The query fails for a row without one of the expected codes.
     """
@@ -56,14 +48,14 @@ def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> 
     ]
     if time is not None:
         values.append(stored[time])
-    has_kinds = table.columns[-1] == KIND_COLUMN
-    names = [column.name for column in (table.columns[:-1] if has_kinds else table.columns)]
+    is_changes = has_kinds(table)
+    names = [column.name for column in (table.columns[:-1] if is_changes else table.columns)]
     kinds = {code: RowKind[kind] for code, kind in change_codes(arguments).items()}
     changes = frame.selectExpr(
         *(f"{value} AS {quote(column)}" for value, column in zip(values, names, strict=True)),
         f"{_kind(stored[name], kinds)} AS {quote(ROW_KIND)}",
     )
-    return context.query(changes if has_kinds else state_of(changes, (), names))
+    return context.query(changes if is_changes else state_of(changes, (), names))
 
 
 def _kind(column: str, kinds: dict[str, RowKind]) -> str:
@@ -87,12 +79,14 @@ def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> st
     """
     arguments = process_arguments(table.function, table.call)
     time = time_column(arguments)
-    changes = _Changes(context, context.compiler.bounds).of(table.input)
+    query = _in_scope(table.input, context.compiler.bounds)
+    changes = query and with_changes(query, context.holds_changes)
     if changes is None:
         raise tree.unsupported_error(
             "TO_CHANGELOG is not supported on Spark over rows that are updated, such as those of"
             " GROUP BY: the changes depend on the order in which rows arrive",
-            hint="apply it to rows that are only inserted, or to the result of FROM_CHANGELOG",
+            hint="apply it to rows that are only inserted, to tables of changes or to the result"
+            " of FROM_CHANGELOG",
         )
     frame = context.rows(changes)
     *own, kind = map(quote, frame.columns)
@@ -111,102 +105,17 @@ def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> st
     return context.query(rows.where(f"{names[0]} IS NOT NULL"))
 
 
-#: Joins whose rows are never removed if those of their inputs are not.
-_INSERTING_JOINS: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
+def _in_scope(relation: Relation, bounds: Bounds) -> Relation | None:
+    """Return a relation with the common tables of enclosing queries.
 
-
-class _Changes:
-    """Returns relations of changes; `bounds` has the common tables in scope."""
-
-    def __init__(self, context: OperatorContext, bounds: Bounds) -> None:
-        self._context = context
-        self._bounds = bounds
-
-    def of(self, relation: Relation) -> Relation | None:
-        """Return a relation with `KIND_COLUMN`; None if its changes are not determined."""
-        if self.inserts(relation):
-            return _with_inserts(relation)
-        match relation:
-            case relational.ProcessTable(function="FROM_CHANGELOG", columns=columns):
-                return replace(relation, columns=(*columns, KIND_COLUMN))
-            case relational.Named(input=below, columns=columns):
-                changes = self.of(below)
-                added = (*columns, KIND_COLUMN)
-                return changes and replace(relation, input=changes, columns=added)
-            case relational.CommonScan(name=name) if name in self._bounds.tables:
-                table, bounds = self._bounds.tables[name]
-                is_visible = all(
-                    self._bounds.tables[other][0] is bounds.tables[other][0]
-                    for other in bounds.tables
-                )
-                return _Changes(self._context, bounds).of(table) if is_visible else None
-            case relational.Select(source=relational.Named() as source) if _is_stateless(relation):
-                changes = self.of(source)
-                kind = Ref(ROW_KIND, KIND_COLUMN.type, source.alias)
-                items = (*relation.items, Item(ROW_KIND, kind))
-                return changes and replace(relation, source=changes, items=items)
-            case relational.SetOperation(operator="UNION", all=True):
-                left, right = self.of(relation.left), self.of(relation.right)
-                if left is None or right is None:
-                    return None
-                added = (*relation.columns, KIND_COLUMN)
-                return replace(relation, left=left, right=right, columns=added)
-            case relational.Sort(offset=None, fetch=None):
-                return self.of(relation.input)
-            case _:
-                return None
-
-    def inserts(self, relation: Relation) -> bool:
-        """Return whether rows are only inserted, whatever their order."""
-        match relation:
-            case relational.Scan():
-                return not self._context.holds_changes(relation)
-            case relational.Values() | relational.Unnest() | relational.FunctionTable():
-                return True
-            case relational.CommonScan(name=name) if name in self._bounds.tables:
-                table, bounds = self._bounds.tables[name]
-                return _Changes(self._context, bounds).inserts(table)
-            case relational.ProcessTable(function=function):
-                return function != "FROM_CHANGELOG" and self.inserts(relation.input)
-            case relational.Named() | relational.Sample() | relational.WindowTable():
-                return self.inserts(relation.input)
-            case relational.Select(source=source):
-                return _is_stateless(relation) and (source is None or self.inserts(source))
-            case relational.Join(kind=kind):
-                is_inserting = kind in _INSERTING_JOINS or relational.adds_elements(relation)
-                return is_inserting and all(map(self.inserts, (relation.left, relation.right)))
-            case relational.SetOperation(operator="UNION", all=True):
-                return all(map(self.inserts, (relation.left, relation.right)))
-            case relational.Sort(offset=None, fetch=None):
-                return self.inserts(relation.input)
-            case relational.With():
-                return _Changes(self._context, self._bounds.within(relation)).inserts(
-                    relation.input
-                )
-            case _:
-                return False
-
-
-def _is_stateless(block: relational.Select) -> bool:
-    """Return whether each row of a block is computed from one row of its source."""
-    if block.grouping is not None or block.distinct or block.qualify is not None:
-        return False
-    expressions = list(relational.expressions_of(block))
-    return not any(
-        relational.subqueries_in(expression) or any(map(_is_over, subparts))
-        for expression in expressions
-        for subparts in [relational.subexpressions(expression)]
-    )
-
-
-def _is_over(typed: Typed) -> bool:
-    return isinstance(typed, FunctionCall) and typed.over is not None
-
-
-def _with_inserts(relation: Relation) -> Relation:
-    """Return a relation whose rows are insertions, with `KIND_COLUMN`."""
-    columns = relational.result_columns(relation)
-    kind = Constant(Literal(LiteralKind.STRING, str(RowKind.INSERT)), KIND_COLUMN.type)
-    items = [Item(name, Ref(name, type_, _INSERTED)) for name, type_ in columns]
-    source = relational.Named(relation, _INSERTED, columns)
-    return relational.Select((*items, Item(ROW_KIND, kind)), source)
+    None if one of them reads a table that another of its name hides.
+    """
+    tables = bounds.tables
+    if any(
+        tables[name][0] is not rows
+        for _, scope in tables.values()
+        for name, (rows, _) in scope.tables.items()
+    ):
+        return None
+    common = tuple(Common(name, rows, rows.columns) for name, (rows, _) in tables.items())
+    return With(common, relation)

@@ -21,7 +21,7 @@ from schema_core.query.temporal_joins import (
     with_versions_in_place,
 )
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelog import has_changes
+from schema_core.spark.changelog import DUPLICATES, has_changes
 from schema_core.spark.compiler.query import WriteOperator, query_text
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import (
@@ -43,7 +43,7 @@ from schema_core.spark.reading.frame_operators import operator_writer
 from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
 from schema_core.spark.reading.results import columns_of
-from schema_core.spark.reading.row_kinds import ChangeQuery, change_query
+from schema_core.spark.reading.row_kinds import change_query, has_kinds, repeats_changes
 from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
@@ -117,7 +117,6 @@ class Reader:
         frames: Mapping[int, DataFrame] | None = None,
         session: SparkSession | None = None,
         nanoseconds: bool = False,
-        kinds: Collection[int] = (),
     ) -> DataFrame:
         """Return a query as a frame with the columns and types of `targets`, by position.
 
@@ -130,7 +129,6 @@ class Reader:
             frames: Frames for scans, by their identity.
             session: Without it the query's sources are validated first.
             nanoseconds: Whether timestamps that Spark does not store are structs, see `query_text`.
-            kinds: The identities of scans that return changes: see `row_kinds`.
         """
         session = session or self.session_for(query)
         with TemporaryNames(session, self._unused) as names:
@@ -143,27 +141,15 @@ class Reader:
                 plan,
                 frames or {},
                 nanoseconds=nanoseconds,
-                kinds=kinds,
             )
             frame = self._analyse(names, text)
         if recorder is not None:
             recorder.text = text
         return frame
 
-    def change_query(self, query: Relation) -> ChangeQuery | None:
+    def change_query(self, query: Relation) -> Relation | None:
         """Return a query with the kinds of its changes; None if it has only insertions."""
-
-        def is_changed(scan: Scan) -> bool:
-            bound = self._context.source(scan)
-            if isinstance(bound.table, InlineTable):
-                return False
-            options = bound.table.options
-            with suppress(SchemaCoreError):
-                connector = find_connector(options)
-                return isinstance(connector, SparkConnector) and has_changes(connector, options)
-            return False  # the error is raised where the table is read
-
-        return change_query(query, is_changed)
+        return change_query(query, self._holds_changes)
 
     def converted_frame(
         self,
@@ -200,7 +186,6 @@ class Reader:
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
         *,
         nanoseconds: bool = False,
-        kinds: Collection[int] = (),
     ) -> str:
         """Return a query in Spark SQL; open its tables and add them to `reads`."""
         self._inline.drop_unused(names.session)
@@ -220,19 +205,19 @@ class Reader:
         read = partial(self._input, names, reads=reads, recorder=recorder, clock=clock)
 
         #: A view that is read twice is one relation: its tables are read once.
-        inputs: dict[int, str] = {}
+        inputs: dict[int, tuple[Scan, str]] = {}  # scans of operators are kept alive
 
         def source(scan: Scan) -> str:
             if id(scan) in frames:
                 return names.view(frames[id(scan)])
             if (earlier := inputs.get(id(scan))) is not None:
-                return earlier
+                return earlier[1]
             demand = demands.get(id(scan))
             if id(scan) in versions:
                 self._require_insertions(scan)
-            text = read(scan, demand, kinds=id(scan) in kinds, looks_up=id(scan) in lookups)
+            text = read(scan, demand, looks_up=id(scan) in lookups)
             if plan is None:  # the checkpoint of a stream has an offset for each reference
-                inputs[id(scan)] = text
+                inputs[id(scan)] = scan, text
             return text
 
         analyse = partial(self._analyse, names)
@@ -266,8 +251,11 @@ class Reader:
         bound = self._context.source(scan)
         if isinstance(bound.table, InlineTable):
             return False
-        connector = open_spark_connector(bound, "read", self._context.options)
-        return has_changes(connector, bound.table.options)
+        options = bound.table.options
+        with suppress(SchemaCoreError):
+            connector = find_connector(options)
+            return isinstance(connector, SparkConnector) and has_changes(connector, options)
+        return False  # the error is raised where the table is read
 
     @staticmethod
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:
@@ -342,7 +330,6 @@ class Reader:
         recorder: ExplainRecorder | None = None,
         *,
         clock: str | None = None,
-        kinds: bool = False,
         looks_up: bool = False,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
@@ -355,7 +342,9 @@ class Reader:
             return self._inline.name(bound.table.rows, names)
         streams = is_streaming(self._context.options) and is_unbounded(bound)
         database = self._context.database()
-        configuration = snapshot(self._context.options)
+        kinds, configuration = has_kinds(scan), snapshot(self._context.options)
+        if repeats_changes(scan) and bound.table.resolved_schema.primary_key is not None:
+            configuration[DUPLICATES.key] = "false"
         request = ScanRequest.of(
             bound, demand, configuration, self.zone, database, looks_up=looks_up
         )

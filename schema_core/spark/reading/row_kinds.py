@@ -1,4 +1,4 @@
-"""Queries of changes in streaming mode: the kind of each change as one more column.
+"""Relations of changes: the kind of each change as one more column.
 
 Projections, filters, UNION ALL and joins with table functions return a change for each change that
 they read, of the same kind. Other operations are computed from the rows that the changes leave.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from schema_core.environment.planner import Change
 from schema_core.expressions.typed import Constant, Ref, is_windowed
@@ -20,7 +20,8 @@ from schema_core.query.relation import (
     Scan,
     adds_elements,
     expressions_of,
-    relations_in,
+    parts_of,
+    rows_of,
     subexpressions,
     subqueries_in,
     without_common_tables,
@@ -29,41 +30,85 @@ from schema_core.spark.changelog import ROW_KIND
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import MAX_LENGTH, RowKind, VarCharType
 
+#: The last column of a relation of changes, by identity: see `has_kinds`.
 KIND: Final = Column(ROW_KIND, VarCharType(MAX_LENGTH, nullable=False))
+#: `KIND` of a table whose changes are not normalized by the option `cdc-events-duplicate`.
+REPEATED_KIND: Final = Column(*KIND)
 _INSERTION: Final = Item(
     ROW_KIND, Constant(Literal(LiteralKind.STRING, str(RowKind.INSERT)), KIND.type)
 )
-_KINDS: Final = {str(kind): kind for kind in RowKind}
-#: The alias of an operand of UNION ALL that has only insertions.
+_ROW_KINDS: Final = {str(kind): kind for kind in RowKind}
+#: The alias of a relation that has only insertions.
 _ALIAS: Final = "$insertions$"
+#: Joins whose rows are never removed if those of their inputs are not.
+_INSERTING_JOINS: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
 
 
-class ChangeQuery(NamedTuple):
-    """A query whose last column is the kind of a change, and the scans that return kinds."""
+def has_kinds(relation: Relation) -> bool:
+    """Return whether a source returns its changes, with `KIND` as the last column."""
+    return bool(relation.columns) and (
+        relation.columns[-1] is KIND or relation.columns[-1] is REPEATED_KIND
+    )
 
-    query: Relation
-    scans: frozenset[int]
+
+def repeats_changes(scan: Scan) -> bool:
+    """Return whether a table returns its changes as they are, also if they may be repeated."""
+    return has_kinds(scan) and scan.columns[-1] is REPEATED_KIND
 
 
-def change_query(query: Relation, is_changed: Callable[[Scan], bool]) -> ChangeQuery | None:
+def change_query(query: Relation, is_changed: Callable[[Scan], bool]) -> Relation | None:
     """Return a query without views with the kinds of its changes.
 
-    None if it reads no table of changes, or needs the rows that they leave.
+    None if it reads no changes, or needs the rows that they leave. A part that reads no changes,
+    such as an operand of UNION ALL, has only insertions.
     """
-    if not any(isinstance(part, Scan) and is_changed(part) for part in relations_in(query)):
-        return None
     rewriting = _Rewriting(is_changed)
+    if not rewriting.reads_changes(query):
+        return None
     try:
-        result = rewriting.relation(without_common_tables(query))
+        return rewriting.relation(without_common_tables(query))
     except _NeedsRowsError:
         return None
-    return None if result is None else ChangeQuery(result, frozenset(rewriting.scans))
+
+
+def with_changes(query: Relation, is_changed: Callable[[Scan], bool]) -> Relation | None:
+    """Return a query without views with the kinds of its changes, also if all are insertions.
+
+    None if they depend on the order in which rows arrive. As in Flink, changes that tables repeat
+    are not normalized.
+    """
+    try:
+        return _Rewriting(is_changed, needs_inserts=True).operand(without_common_tables(query))
+    except _NeedsRowsError:
+        return None
 
 
 def as_changes(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Yield the changes of rows whose last value is their kind."""
     for *values, kind in rows:
-        yield Change(values, _KINDS[kind])
+        yield Change(values, _ROW_KINDS[kind])
+
+
+def inserts(relation: Relation) -> bool:
+    """Return whether a relation that reads no changes only inserts rows, whatever their order."""
+    match relation:
+        case Scan() | relational.Values() | relational.Unnest() | relational.FunctionTable():
+            return True
+        case relational.ProcessTable():
+            return _is_built_in(relation, "TO_CHANGELOG") or inserts(relation.input)
+        case relational.Named() | relational.Sample() | relational.WindowTable():
+            return inserts(relation.input)
+        case relational.Select(source=source):
+            return _is_stateless(relation) and (source is None or inserts(source))
+        case relational.Join(kind=kind):
+            is_inserting = kind in _INSERTING_JOINS or adds_elements(relation)
+            return is_inserting and inserts(relation.left) and inserts(relation.right)
+        case relational.SetOperation(operator="UNION", all=True):
+            return inserts(relation.left) and inserts(relation.right)
+        case relational.Sort(offset=None, fetch=None):
+            return inserts(relation.input)
+        case _:
+            return False
 
 
 class _NeedsRowsError(Exception):
@@ -73,15 +118,16 @@ class _NeedsRowsError(Exception):
 class _Rewriting:
     """Methods return a relation with `KIND` as its last column, None if it reads no changes."""
 
-    def __init__(self, is_changed: Callable[[Scan], bool]) -> None:
+    def __init__(self, is_changed: Callable[[Scan], bool], *, needs_inserts: bool = False) -> None:
         self._is_changed = is_changed
-        #: the identities of the scans that return kinds, which are kept alive by the query
-        self.scans: list[int] = []
+        #: whether a part that reads no changes must only insert rows
+        self._needs_inserts = needs_inserts
 
     def relation(self, relation: Relation) -> Relation | None:
         match relation:
-            case Scan():
-                return self._scan(relation)
+            case Scan() | relational.ProcessTable() if self._is_source(relation):
+                kind = REPEATED_KIND if self._needs_inserts else KIND
+                return replace(relation, columns=(*relation.columns, kind))
             case relational.Named():
                 inner = self.relation(relation.input)
                 if inner is None:
@@ -93,33 +139,34 @@ class _Rewriting:
                 return self._join(relation)
             case relational.SetOperation():
                 return self._union(relation)
-        if self._reads_changes(relation):
+            case relational.Sort(offset=None, fetch=None) if self._needs_inserts:
+                return self.relation(relation.input)
+        if self.reads_changes(relation):
             raise _NeedsRowsError
         return None
 
-    def _reads_changes(self, relation: Relation) -> bool:
-        parts = relations_in(relation)
-        return any(isinstance(part, Scan) and self._is_changed(part) for part in parts)
+    def _is_source(self, relation: Relation) -> bool:
+        if isinstance(relation, Scan):
+            return self._is_changed(relation)
+        return _is_built_in(relation, "FROM_CHANGELOG")
 
-    def _scan(self, scan: Scan) -> Relation | None:
-        if not self._is_changed(scan):
-            return None
-        result = replace(scan, columns=(*scan.columns, KIND))
-        self.scans.append(id(result))
-        return result
+    def reads_changes(self, relation: Relation) -> bool:
+        """Return whether rows of a relation may be changed; those of TO_CHANGELOG are not."""
+        rest = [relation]
+        while rest:
+            part = rest.pop()
+            if self._is_source(part):
+                return True
+            if not _is_built_in(part, "TO_CHANGELOG"):
+                expressions, inputs, _ = parts_of(part)
+                rest += inputs
+                rest += [rows_of(each) for typed in expressions for each in subqueries_in(typed)]
+        return False
 
     def _block(self, block: relational.Select) -> Relation | None:
-        if not self._reads_changes(block):
+        if not self.reads_changes(block):
             return None
-        parts = [part for item in expressions_of(block) for part in subexpressions(item)]
-        needs_rows = (
-            block.grouping is not None
-            or block.distinct
-            or block.qualify is not None
-            or any(map(is_windowed, parts))
-            or any(True for item in expressions_of(block) for _ in subqueries_in(item))
-        )
-        source = None if needs_rows or block.source is None else self.relation(block.source)
+        source = self.relation(block.source) if block.source and _is_stateless(block) else None
         if source is None:
             raise _NeedsRowsError
         kind = Ref(KIND.name, KIND.type, _alias_of_kind(source))
@@ -127,7 +174,7 @@ class _Rewriting:
 
     def _join(self, join: relational.Join) -> Relation | None:
         left = self.relation(join.left)
-        if self._reads_changes(join.right):
+        if self.reads_changes(join.right):
             raise _NeedsRowsError
         if left is None:
             return None
@@ -142,25 +189,52 @@ class _Rewriting:
         chain = [operation]
         while isinstance(chain[-1].left, relational.SetOperation):
             chain.append(chain[-1].left)
-        if not self._reads_changes(operation):
+        if not self.reads_changes(operation):
             return None
         if any(step.operator != "UNION" or not step.all for step in chain):
             raise _NeedsRowsError
-        result = self._operand(chain[-1].left)
+        result = self.operand(chain[-1].left)
         for step in reversed(chain):
-            right = self._operand(step.right)
+            right = self.operand(step.right)
             result = replace(step, left=result, right=right, columns=(*step.columns, KIND))
         return result
 
-    def _operand(self, relation: Relation) -> Relation:
-        """Return an operand of UNION ALL, whose rows are insertions if it reads no changes."""
+    def operand(self, relation: Relation) -> Relation:
+        """Return a relation with kinds, whose rows are insertions if it reads no changes."""
         changes = self.relation(relation)
         if changes is not None:
             return changes
-        columns = relational.result_columns(relation)
-        source = relational.Named(relation, _ALIAS, columns)
-        items = [Item(column.name, Ref(column.name, column.type, _ALIAS)) for column in columns]
-        return relational.Select((*items, _INSERTION), source)
+        if self._needs_inserts and not inserts(relation):
+            raise _NeedsRowsError
+        return _with_insertions(relation)
+
+
+def _with_insertions(relation: Relation) -> Relation:
+    """Return a relation whose rows are insertions."""
+    columns = relational.result_columns(relation)
+    source = relational.Named(relation, _ALIAS, columns)
+    items = [Item(column.name, Ref(column.name, column.type, _ALIAS)) for column in columns]
+    return relational.Select((*items, _INSERTION), source)
+
+
+def _is_built_in(relation: Relation, function: str) -> bool:
+    return (
+        isinstance(relation, relational.ProcessTable)
+        and relation.function == function
+        and relation.process is None
+    )
+
+
+def _is_stateless(block: relational.Select) -> bool:
+    """Return whether each row of a block is computed from one row of its source."""
+    expressions = list(expressions_of(block))
+    return not (
+        block.grouping is not None
+        or block.distinct
+        or block.qualify is not None
+        or any(is_windowed(part) for typed in expressions for part in subexpressions(typed))
+        or any(map(subqueries_in, expressions))
+    )
 
 
 def _alias_of_kind(source: Relation) -> str | None:

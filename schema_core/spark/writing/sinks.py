@@ -449,11 +449,11 @@ class Writer:
         overwrite: bool,
         partition: Mapping[str, str] | None,
         record: CommitRecord | None = None,
-        kinds: Collection[int] = (),
+        has_kinds: bool = False,
     ) -> JobGraph:
         """Prepare the write of a query; its rows become visible when all are written.
 
-        `kinds` are the scans of a query of changes: see `schema_core.spark.reading.row_kinds`.
+        With `has_kinds` the last column of the query is the kind of a change.
         """
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
         batch = _recorded_batch(connector, target, record)
@@ -462,12 +462,12 @@ class Writer:
             connector, target, overwrite=overwrite, partition=partition, batch=batch
         )
         context = _with_files(connector, context, query)
-        if kinds:
+        if has_kinds:
             require_changes(connector, context)
             if Ability.UPSERT in connector.abilities:
                 _require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
-        frame, reads = self._rows(query, target, columns, connector, kinds)
+        frame, reads = self._rows(query, target, columns, connector, has_kinds=has_kinds)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
         return self._job(name, connector, frame, context, level, Registration(), reads)
@@ -628,14 +628,15 @@ class Writer:
         target: BoundTable,
         columns: Sequence[str] | None,
         connector: SparkConnector,
-        kinds: Collection[int] = (),
+        *,
+        has_kinds: bool = False,
     ) -> tuple[DataFrame, list[Read]]:
         """Return the rows as the table's connector writes them, and their sources."""
         self._reader.session_for(query)  # the sources are validated before the columns
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         reads: list[Read] = []
-        targets = sink.targets(query, has_kind=bool(kinds))
-        frame = self._reader.frame(query, targets, reads=reads, kinds=kinds)
+        targets = sink.targets(query, has_kind=has_kinds)
+        frame = self._reader.frame(query, targets, reads=reads)
         return sink.frame(frame, connector, zone_of(self._context.options)), reads
 
     def _job(
