@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,16 @@ from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
 from schema_core.expressions.user_functions import AggregateFunction, udaf, udf
+from schema_core.spark.matching.row_terms import (
+    BOOLEAN,
+    Apply,
+    At,
+    Fold,
+    Kind,
+    Place,
+    Rows,
+    condition,
+)
 from schema_core.types import DataTypes
 from tests.spark.test_streaming_results import one_task
 from tests.support import CASES, cases
@@ -127,6 +139,38 @@ def test_an_unbounded_table_is_refused(session: SparkSession) -> None:
             " DEFINE A AS id > 0)"
         )
     assert "streaming-not-supported" == caught.value.code
+
+
+#: A decimal of 38 digits, and the column with it.
+NINES = "9" * 38
+DECIMAL = Kind("decimal", 38)
+VALUE = At(Place(None, own=True), 0, None, DECIMAL)
+
+
+@pytest.mark.parametrize("number", ["10001", "9" * 900, "0,2000000000"])
+def test_the_repetitions_of_a_variable_are_bounded(env: TableEnvironment, number: str) -> None:
+    pattern = f"A{{{number}}} B" if "," not in number else f"A{{{number}}}? B"
+    with pytest.raises(UnsupportedError, match="more than 10000 repetitions"):
+        rows(
+            env, sql_of(f"t: ORDER BY ts MEASURES B.id AS b PATTERN ({pattern}) DEFINE A AS id > 0")
+        )
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (Apply("MINUS", (VALUE,), DECIMAL), "-" + NINES),
+        (Apply("ABS", (Apply("MINUS", (VALUE,), DECIMAL),), DECIMAL), NINES),
+        (Apply("COALESCE", (VALUE,), DECIMAL), NINES),
+        (Apply("+", (VALUE, VALUE), DECIMAL), None),
+        (Fold("AVG", Place(None, own=True), 0, DECIMAL, DECIMAL), NINES),
+        (Fold("SUM", Place(None, own=True), 0, DECIMAL, DECIMAL), NINES),
+    ],
+)
+def test_decimals_of_conditions_keep_all_digits(term: Apply | Fold, expected: str | None) -> None:
+    expecting = Rows([[Decimal(NINES)], [None if expected is None else Decimal(expected)]])
+    is_same = Apply("IS NOT DISTINCT FROM", (term, replace(VALUE, column=1)), BOOLEAN)
+    assert condition(is_same, expecting)((), 0)
 
 
 class WeightedAverage(AggregateFunction[int | None, list[int]]):

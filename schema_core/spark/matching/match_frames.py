@@ -32,6 +32,7 @@ from schema_core.spark.matching.automaton import (
     Found,
     Skip,
     SkipTo,
+    State,
     states_of,
 )
 from schema_core.spark.matching.navigation import (
@@ -496,7 +497,8 @@ class MatchSearch:
         conditions = [None if term is None else condition(term, rows) for term in self.terms]
         kept: list[pa.RecordBatch] = []
         base = row = number = 0
-        automaton = self._automaton(conditions, 0)
+        start = states_of(self.variables)
+        automaton = self._automaton(start, conditions, 0)
         for batch in batches:
             kept.append(batch)
             columns = [batch.column(self.keys + place) for place in range(self.values)]
@@ -507,7 +509,7 @@ class MatchSearch:
             for is_first, time in zip(flags, times, strict=True):
                 if is_first:
                     found += [(match, None) for match in automaton.finish()]
-                    automaton = self._automaton(conditions, row)
+                    automaton = self._automaton(start, conditions, row)
                 found += [(match, time) for match in automaton.step(time)]
                 row += 1
             if found:
@@ -520,8 +522,10 @@ class MatchSearch:
         if last := automaton.finish():
             yield from self._matches(kept, base, [(match, None) for match in last], number)
 
-    def _automaton(self, conditions: Sequence[Condition | None], row: int) -> Automaton:
-        return Automaton(states_of(self.variables), conditions, self.skip, self.within, row)
+    def _automaton(
+        self, start: State, conditions: Sequence[Condition | None], row: int
+    ) -> Automaton:
+        return Automaton(start, conditions, self.skip, self.within, row)
 
     def _matches(
         self,

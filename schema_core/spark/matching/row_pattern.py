@@ -18,6 +18,10 @@ REFUSED = {
 }
 
 
+#: The most repetitions of a variable: the automaton has a state for each.
+MAX_REPETITIONS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable of a pattern, repeated `least` to `most` times; None is without a limit.
@@ -126,6 +130,9 @@ def _quantified(name: str, least: int, most: int | None, greed: str, span: Span)
     if most is not None and most < max(least, 1):
         problem = f"the quantifier of {name!r} has the maximum {most}, expected {max(least, 1)}"
         raise refusal(f"{problem} or more", span)
+    if max(least, most or 0) > MAX_REPETITIONS:
+        problem = f"the quantifier of {name!r} has more than {MAX_REPETITIONS} repetitions"
+        raise refusal(problem, span)
     is_reluctant = greed == "RELUCTANT"
     if is_reluctant and (least, most) == (0, 1):
         problem = f"the optional pattern variable {name!r} is reluctant"

@@ -312,7 +312,7 @@ def fit(value: Any, kind: Kind) -> Any:
         return float(value) if kind.size > 32 else _float32(float(value))
     if kind.family == "decimal":
         rounded = EXACT.quantize(Decimal(value), Decimal(1).scaleb(-kind.scale))
-        return rounded if abs(rounded) < Decimal(10) ** (kind.size - kind.scale) else None
+        return rounded if rounded.adjusted() < kind.size - kind.scale else None
     return value
 
 
@@ -348,11 +348,11 @@ def _remainder(left: Any, right: Any) -> Any:
     return left - right * _divide(left, right)
 
 
-def _exactly(compute: Callable[[Any, Any], Any], name: str) -> Callable[[Any, Any], Any]:
+def _exactly(compute: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return an operator that computes with decimals in `EXACT`."""
     of_decimals = getattr(EXACT, name)
-    return lambda left, right: (
-        of_decimals(left, right) if isinstance(left, Decimal) else compute(left, right)
+    return lambda *values: (
+        of_decimals(*values) if isinstance(values[0], Decimal) else compute(*values)
     )
 
 
@@ -427,6 +427,8 @@ def _distinct(terms: Sequence[Evaluate], kinds: Sequence[Kind], _: Kind) -> Eval
     return value
 
 
+_plus = _exactly(operator.add, "add")
+
 #: Function -> how its terms are combined.
 FUNCTIONS: dict[str, Build] = {
     "AND": _and,
@@ -452,14 +454,14 @@ FUNCTIONS: dict[str, Build] = {
     "IS NOT UNKNOWN": _test(lambda value: value is not None),
     "IS DISTINCT FROM": _distinct,
     "IS NOT DISTINCT FROM": _negated(_distinct),
-    "+": _arithmetic(_exactly(operator.add, "add")),
+    "+": _arithmetic(_plus),
     "-": _arithmetic(_exactly(operator.sub, "subtract")),
     "*": _arithmetic(_exactly(operator.mul, "multiply")),
     "/": _arithmetic(_divide),
     "%": _arithmetic(_remainder),
     "MOD": _arithmetic(_remainder),
-    "ABS": _unary(abs),
-    "MINUS": _unary(operator.neg),
+    "ABS": _unary(_exactly(abs, "abs")),
+    "MINUS": _unary(_exactly(operator.neg, "minus")),
     "CAST": _unary(lambda value: value),
     "CASE": _case,
     "COALESCE": _coalesce,
@@ -503,17 +505,15 @@ class _Folding:
                 return value if state is None else self.plus(state, value)
             case "AVG":
                 count, total = state or (0, None)
-                return count + 1, value if total is None else total + value
+                return count + 1, value if total is None else _plus(total, value)
             case "MIN":
                 return value if state is None or value < state else state
             case _:
                 return value if state is None or value > state else state
 
     def plus(self, state: Any, value: Any) -> Any:
-        if isinstance(state, Decimal):
-            return EXACT.add(state, value)
-        kind = self.term.kind
-        return fit(state + value, kind) if kind.family in {"integer", "float"} else state + value
+        kind, total = self.term.kind, _plus(state, value)
+        return fit(total, kind) if kind.family in {"integer", "float"} else total
 
     def result(self, state: Any) -> Any:
         if state is None:
