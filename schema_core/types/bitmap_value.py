@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 from operator import and_, or_, sub, xor
-from struct import Struct, calcsize, error, unpack_from
+from struct import Struct, calcsize, error, unpack, unpack_from
 from typing import Any, TypeAlias
 
 from schema_core.base.text import show
@@ -26,6 +26,7 @@ Container: TypeAlias = "array[int] | int"
 #: The most values of a sorted array, and the bytes of a bitmap.
 MAX_ARRAY = 4096
 BITMAP_BYTES = 8192
+_WORDS = f"<{BITMAP_BYTES // 8}Q"
 
 #: The first number of the bytes: without runs, and with runs in its lower half.
 WITHOUT_RUNS, WITH_RUNS = 12346, 12347
@@ -187,14 +188,17 @@ def _members(container: Container) -> Iterable[int]:
     """Return the members in order."""
     if not isinstance(container, int):
         return container
-    data = container.to_bytes(BITMAP_BYTES, "little")
-    return (
-        place << 3 | bit
-        for place, byte in enumerate(data)
-        if byte
-        for bit in range(8)
-        if byte >> bit & 1
-    )
+    return _places(container)
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Yield the positions of the bits, by words, of which those without bits cost little."""
+    for place, word in enumerate(unpack(_WORDS, bits.to_bytes(BITMAP_BYTES, "little"))):
+        rest = word
+        while rest:
+            lowest = rest & -rest
+            yield place << 6 | lowest.bit_length() - 1
+            rest ^= lowest
 
 
 def _combine(left: Container, right: Container, operation: Callable[[Any, Any], Any]) -> Container:
@@ -206,16 +210,11 @@ def _combine(left: Container, right: Container, operation: Callable[[Any, Any], 
 
 def _runs(container: Container) -> list[tuple[int, int]]:
     """Return the first member of each run, and how many follow it."""
-    runs: list[tuple[int, int]] = []
-    first = last = -2
-    for low in _members(container):
-        if low != last + 1:
-            if first >= 0:
-                runs.append((first, last - first))
-            first = low
-        last = low
-    runs.append((first, last - first))
-    return runs
+    bits = container if isinstance(container, int) else _bits(container)
+    firsts, lasts = bits & ~(bits << 1), bits & ~(bits >> 1)
+    return [
+        (first, last - first) for first, last in zip(_places(firsts), _places(lasts), strict=True)
+    ]
 
 
 def _count_runs(container: Container) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from operator import and_, or_, sub, xor
 
 import pytest
@@ -75,6 +76,21 @@ def test_changed_bytes_are_refused_or_another_bitmap(
         else:
             assert bitmap == Bitmap(bitmap)
     assert codes <= {"invalid-bitmap"}
+
+
+def test_few_bytes_of_many_values_are_copied_fast() -> None:
+    count = 2000
+    heads = b"".join(key.to_bytes(2, "little") + b"\xfe\xff" for key in range(count))
+    first = 4 + (count + 7) // 8 + 8 * count
+    places = b"".join((first + 6 * key).to_bytes(4, "little") for key in range(count))
+    start = (12347).to_bytes(2, "little") + (count - 1).to_bytes(2, "little")
+    data = start + b"\xff" * (count // 8) + heads + places + b"\1\0\1\0\xfe\xff" * count
+    started = time.process_time()
+
+    bitmap = Bitmap.from_bytes(data)
+
+    assert (count * 65535, data) == (len(bitmap), bytes(bitmap))
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("value", [1 << 31, "1", True, None])
