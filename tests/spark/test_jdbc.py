@@ -577,6 +577,17 @@ def test_rows_are_changed_by_filters_or_by_key(
     assert [] == tables.rows("SELECT * FROM t")
 
 
+def test_a_string_with_a_backslash_is_not_part_of_a_statement(pg: Tables) -> None:
+    pg.run("CREATE TABLE t (a int PRIMARY KEY, v text)")
+    pg.run("INSERT INTO t VALUES (1, 'one')")
+    pg.create("t", "a INT, v STRING", "t")
+
+    assert "unsupported-ability" == pg.code(r"UPDATE t SET v = '\\' WHERE a = 1")[0]
+    assert "unsupported-ability" == pg.code(r"DELETE FROM t WHERE v = '\\'")[0]
+    pg.insert("UPDATE t SET v = 'it''s' WHERE v = 'one'")
+    assert [(1, "it's")] == pg.rows("SELECT * FROM t")
+
+
 def test_without_a_key_only_filters_change_rows(lite: Tables) -> None:
     lite.run("CREATE TABLE t (a int, v text)")
     lite.run("INSERT INTO t VALUES (1, 'one'), (2, 'ONE')")

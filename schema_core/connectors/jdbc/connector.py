@@ -966,7 +966,7 @@ class RowStatements:
                 return str(value).upper()
             case int():
                 return str(value)
-            case str() if "\0" not in value:
+            case str() if not {"\0", "\\"} & {*value}:  # a setting decides what a backslash means
                 return quote_string(value)
             case dt.date():
                 return f"DATE '{value.isoformat()}'"
