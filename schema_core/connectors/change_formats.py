@@ -62,11 +62,15 @@ TEXT: Final = VarCharType(MAX_LENGTH)
 #: A column of decoded changes, besides `ROW_KIND`: the place of a change in its message.
 PLACE: Final = "$place$"
 #: Temporary columns: the parsed message, its text and operation, the position and the rows of an
-#: element, the names of the changed columns, and the row of a change.
-_MESSAGE, _TEXT, _OPERATION, _ELEMENT, _BEFORE, _AFTER, _CHANGED, _ROW = (
+#: element, both rows together, the names of the changed columns, a change with its position, and
+#: its row.
+_MESSAGE, _TEXT, _OPERATION, _ELEMENT, _BEFORE, _AFTER, _PAIR, _CHANGED, _CHANGE, _NUMBER, _ROW = (
     f"$message_{name}$"
-    for name in ("root", "text", "operation", "element", "before", "after", "changed", "row")
-)
+    for name in (
+        "root", "text", "operation", "element", "before", "after", "pair", "changed", "change",
+        "number", "row",
+    )
+)  # fmt: skip
 #: Characters of a message that an error shows.
 _SHOWN: Final = 200
 
@@ -306,14 +310,16 @@ class JsonChanges:
         rows = self._rows(messages, others, syntax)
         changes = self._changes(columns, key, syntax)
         exploded = rows.selectExpr(
-            *others, *map(quote, (_MESSAGE, _ELEMENT)), f"posexplode({changes}) AS (`p`, `change`)"
+            *others,
+            *map(quote, (_MESSAGE, _ELEMENT)),
+            f"posexplode({changes}) AS ({quote(_NUMBER)}, {quote(_CHANGE)})",
         )
         exploded = exploded.selectExpr(
             *others,
             quote(_MESSAGE),
-            f"2 * {quote(_ELEMENT)} + `p` AS {quote(PLACE)}",
-            f"`change`.`kind` AS {quote(ROW_KIND)}",
-            f"`change`.`own` AS {quote(_ROW)}",
+            f"2 * {quote(_ELEMENT)} + {quote(_NUMBER)} AS {quote(PLACE)}",
+            f"{quote(_CHANGE)}.`kind` AS {quote(ROW_KIND)}",
+            f"{quote(_CHANGE)}.`own` AS {quote(_ROW)}",
         )
         values = {
             name: parse_field(nodes.Field(ColumnNode(_ROW), name), name, type_, syntax)
@@ -427,15 +433,14 @@ class JsonChanges:
             bad = f"pair -> pair.own IS NULL OR ({is_update} AND pair.old IS NULL)"
             first = f"array_position(transform({pairs}, {bad}), TRUE)"
             pairs = f"slice({pairs}, 1, if({first} = 0, size({pairs}), CAST({first} AS INT) - 1))"
-        exploded = frame.selectExpr(
-            *common, f"{changed} AS {quote(_CHANGED)}", f"posexplode({pairs}) AS (`e`, `pair`)"
-        )
+        elements = f"posexplode({pairs}) AS ({quote(_ELEMENT)}, {quote(_PAIR)})"
+        exploded = frame.selectExpr(*common, f"{changed} AS {quote(_CHANGED)}", elements)
         return exploded.selectExpr(
             *common,
             quote(_CHANGED),
-            f"`e` AS {quote(_ELEMENT)}",
-            f"`pair`.`old` AS {quote(_BEFORE)}",
-            f"`pair`.`own` AS {quote(_AFTER)}",
+            quote(_ELEMENT),
+            f"{quote(_PAIR)}.`old` AS {quote(_BEFORE)}",
+            f"{quote(_PAIR)}.`own` AS {quote(_AFTER)}",
         )
 
     def _changes(

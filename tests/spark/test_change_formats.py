@@ -210,3 +210,20 @@ def test_changes_are_printed_with_their_kinds(
         f"{kind}[{id_}, {name or 'null'}]" for kind, id_, name, _ in case["changes"] if id_ == 1
     ]
     assert capsys.readouterr().out.splitlines() == printed
+
+
+@pytest.mark.parametrize("form", ["debezium-json", "canal-json"])
+def test_partition_columns_may_have_any_name(
+    session: SparkSession, tmp_path: Path, form: str
+) -> None:
+    env = environment(session, {}, streaming=False)
+    names = ["p", "e", "PAIR", "change", "own", "place", "kind"]
+    columns = ", ".join(f"`{name}` STRING" for name in names)
+    env.execute_sql(
+        f"CREATE TABLE t (id INT, {columns}) PARTITIONED BY ({', '.join(f'`{n}`' for n in names)})"
+        f" WITH ('connector' = 'filesystem', 'format' = '{form}', 'path' = '{tmp_path}')"
+    )
+    values = ", ".join(f"'{name} value'" for name in names)
+    env.execute_sql(f"INSERT INTO t VALUES (1, {values})").wait()
+    with env.execute_sql(ALL).collect() as rows:
+        assert [(1, *(f"{name} value" for name in names))] == [tuple(row) for row in rows]

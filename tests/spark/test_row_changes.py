@@ -237,6 +237,36 @@ def test_files_with_skipped_parts_are_not_rewritten(
     assert "rows-would-be-lost" == caught.value.code
 
 
+@pytest.mark.parametrize("form", ["raw", "text", "json', 'json.ignore-parse-errors' = 'true"])
+def test_a_partitioned_table_without_files_has_no_rows(
+    session: Any, tmp_path: Path, form: str
+) -> None:
+    environment = environment_of(session)
+    environment.execute_sql(
+        f"CREATE TABLE t (name STRING, p STRING) PARTITIONED BY (p) WITH ("
+        f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', 'format' = '{form}')"
+    )
+    environment.execute_sql("INSERT INTO t VALUES ('a', 'x')").wait()
+    assert [("a", "x")] == rows_of(environment)
+
+    run(environment, "TRUNCATE TABLE t")
+    assert [] == rows_of(environment)
+
+
+@pytest.mark.parametrize("statement", ["DELETE FROM t WHERE id = 1", "UPDATE t SET name = 'x'"])
+def test_files_of_changes_are_not_rewritten(
+    make: Callable[..., TableEnvironment], statement: str
+) -> None:
+    environment = make("debezium-json")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        run(environment, statement)
+    assert "unsupported-ability" == caught.value.code
+    assert 4 == len(rows_of(environment))
+    run(environment, "TRUNCATE TABLE t")
+    assert [] == rows_of(environment)
+
+
 # --- ANALYZE TABLE -------------------------------------------------------------------------------
 
 ANALYZED = [

@@ -217,6 +217,8 @@ class FilesystemConnector:
         has_ages = layout.ages.has_older or layout.form.identifier in FOOTERS
         is_listed = layout.partitions or has_ages or layout.has_positions
         uris = frame.inputFiles() if is_listed else ()
+        if layout.partitions and not uris:  # Spark's format `text` refuses columns of no directory
+            frame = frame.where("FALSE")
         checked = layout.check_files(session, uris)
         values = layout.partition_values(uris, root)
         partitions = layout.read_partitions(context, values)
@@ -372,8 +374,15 @@ class FilesystemConnector:
 
         Raises:
             UnsupportedError: with code `rows-would-be-lost` if records that cannot be read are
-                skipped.
+                skipped, `unsupported-ability` for files of changes.
         """
+        if change_format(context.options) is not None:
+            raise UnsupportedError(
+                f"files of the format {FORMAT.of(context.options)!r} hold changes, of which each "
+                "depends on its place: a file cannot be replaced by rows",
+                code="unsupported-ability",
+                hint="write the rows that are to remain by INSERT OVERWRITE",
+            )
         _require_all_records(context.options)
         return RowLevelInfo(RowLevelMode.ALL_ROWS, "file.path")
 
