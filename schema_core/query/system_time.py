@@ -17,6 +17,7 @@ from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.sql.syntax import Interval, LiteralKind
 from schema_core.types import (
+    DataType,
     DayTimeIntervalType,
     LocalZonedTimestampType,
     TimestampType,
@@ -64,7 +65,7 @@ def _evaluate(period: Typed) -> dt.datetime | None:
         ):
             return _parse(literal.text)
         case FunctionCall(function=function, arguments=(value, *_)) if function.name == "CAST":
-            return _evaluate(value)
+            return _cast(_evaluate(value), period.type)
         case FunctionCall(function=function, arguments=(first, second)):
             match function.name, first, second:
                 case "+" | "-", value, Constant(literal=Interval()) as distance:
@@ -72,6 +73,14 @@ def _evaluate(period: Typed) -> dt.datetime | None:
                 case "+", Constant(literal=Interval()) as distance, value:
                     return _add(_evaluate(value), distance, negative=False)
     return None
+
+
+def _cast(time: dt.datetime | None, type_: DataType) -> dt.datetime | None:
+    """Return a time without the digits that a type lacks; None for other types than timestamps."""
+    if time is None or not isinstance(type_, _TIMES):
+        return None
+    unit: int = 10 ** max(6 - type_.precision, 0)
+    return time.replace(microsecond=time.microsecond // unit * unit)
 
 
 def _parse(text: str) -> dt.datetime | None:

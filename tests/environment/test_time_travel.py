@@ -64,6 +64,10 @@ def first_column(environment: TableEnvironment, sql: str) -> str:
         ("TIMESTAMP '2024-02-02 00:00:00' - INTERVAL '1' MONTH", "second_day"),
         ("CAST('2024-01-02 00:00:00' AS TIMESTAMP)", "second_day"),
         ("CAST('2024-01-02' AS TIMESTAMP(3))", "second_day"),
+        (
+            "CAST(TIMESTAMP '2024-01-01 23:59:59.9' AS TIMESTAMP(0)) + INTERVAL '0.5' SECOND",
+            "first_day",
+        ),
         ("CAST(TIMESTAMP '2024-01-02 00:00:00' AS TIMESTAMP_LTZ(3))", "second_day"),
     ],
 )
@@ -102,6 +106,10 @@ def test_a_view_keeps_the_time(environment: TableEnvironment) -> None:
         "SELECT * FROM t FOR SYSTEM_TIME AS OF NULL",
         "SELECT * FROM t FOR SYSTEM_TIME AS OF CAST(NULL AS TIMESTAMP)",
         "SELECT * FROM t FOR SYSTEM_TIME AS OF CAST('yesterday' AS TIMESTAMP)",
+        (
+            "SELECT * FROM t FOR SYSTEM_TIME AS OF"
+            " CAST(CAST(TIMESTAMP '2024-01-02 12:00:00' AS DATE) AS TIMESTAMP)"
+        ),
         "SELECT * FROM t FOR SYSTEM_TIME AS OF TO_TIMESTAMP('2024-01-02 00:00:00')",
         "SELECT * FROM t FOR SYSTEM_TIME AS OF TO_TIMESTAMP_LTZ(1704153600000, 3)",
         "SELECT * FROM t FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP",
