@@ -19,7 +19,7 @@ from schema_core import Row
 from schema_core.connectors.kafka.schema_registry import SchemaRegistry
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import SchemaCoreError
+from schema_core.errors import ExternalError, SchemaCoreError
 from tests.spark.test_kafka import BASE, Topic, code, create, rows, topic
 
 if TYPE_CHECKING:
@@ -213,6 +213,29 @@ def test_schemas_that_refer_to_others(
     topic.messages = [(None, b"\0" + schema_id.to_bytes(4, "big") + b"\x0e")]
 
     assert rows(environment) == [(Row(7),)]
+
+
+@pytest.mark.parametrize(
+    ("references", "problem"),
+    [
+        ([{"subject": "main", "version": 1}], None),
+        ([{"subject": "main"}], "its references are not those of a registry"),
+        (7, "its references are not those of a registry"),
+    ],
+)
+def test_references_of_a_registry_are_bounded(
+    registry: Registry, references: Any, problem: str | None
+) -> None:
+    schema_id = registry.add("main", record("Main", a="int"), references=references)
+    client = SchemaRegistry.of("avro-confluent", {"avro-confluent.url": registry.url})
+
+    if problem is None:
+        assert 1 == len(client.schema(schema_id).references)
+        assert 2 == len(registry.requests)
+        return
+    with pytest.raises(ExternalError, match=problem) as caught:
+        client.schema(schema_id)
+    assert "schema-registry-failed" == caught.value.code
 
 
 def test_keys_and_values_have_their_subjects(

@@ -174,15 +174,16 @@ class SchemaRegistry:
     def _add_references(
         self, answer: Mapping[str, Any], references: dict[tuple[str, int], str], what: str
     ) -> None:
-        for reference in answer.get("references") or ():
-            subject, version = str(reference["subject"]), int(reference["version"])
+        for subject, version in _references(answer, what):
             if (subject, version) in references:
                 continue
             if len(references) >= MAX_REFERENCES:
                 raise _failed(f"{what}: it refers to more than {MAX_REFERENCES} schemas")
+            references[subject, version] = ""  # while it is read: it may refer to itself
             path = f"/subjects/{quote(subject, safe='')}/versions/{version}"
             target = self._request(path, f"{what}: cannot read the subject {subject!r}")
             self._add_references(target, references, what)
+            del references[subject, version]  # it follows those to which it refers
             references[subject, version] = _avro(target, what)
 
     # --- requests ------------------------------------------------------------------------------
@@ -256,6 +257,16 @@ def _avro(answer: Mapping[str, Any], what: str) -> str:
     if kind != "AVRO" or not isinstance(schema, str):
         raise _failed(f"{what}: it is not an Avro schema, its type is {kind!r}")
     return schema
+
+
+def _references(answer: Mapping[str, Any], what: str) -> list[tuple[str, int]]:
+    """Return the subjects and versions to which a schema refers."""
+    try:
+        return [
+            (str(one["subject"]), int(one["version"])) for one in answer.get("references") or ()
+        ]
+    except (LookupError, TypeError, ValueError):
+        raise _failed(f"{what}: its references are not those of a registry") from None
 
 
 def _failed(problem: str) -> ExternalError:
