@@ -41,8 +41,8 @@ class Trial:
     """Migrations that were applied to a copy of a catalog.
 
     Within the context of `try_migrations`, statements of `environment` use the copy. The catalog
-    `before` has the tables as they are without the migrations. `notes` are objects that could not
-    be copied.
+    `before` has the tables as they are without the migrations, but no views: their queries name
+    the tables of the copy. `notes` are objects that could not be copied.
     """
 
     environment: TableEnvironment
@@ -67,9 +67,17 @@ class Trial:
             samples: The most samples of each difference.
 
         Raises:
+            SchemaError: with code `not-a-table` for a view or a materialized table.
             SchemaCoreError: as `table_diff`.
         """
         identifier = _identify(self.environment, path)
+        entry = self.environment.catalog_manager.find_permanent(identifier)
+        if entry is not None and entry.kind is not TableKind.TABLE:
+            raise SchemaError(
+                f"{identifier.as_summary_string()} is not a table",
+                code="not-a-table",
+                hint="compare the tables that its query reads",
+            )
         before = replace(identifier, catalog_name=self.before)
         left, right = (table.as_serializable_string() for table in (before, identifier))
         return table_diff(self.environment, left, right, on=on, renames=renames, samples=samples)
@@ -111,8 +119,8 @@ def try_migrations(
     with TemporaryDirectory(prefix="schema-core-trial-") as folder:
         scratch = Path(folder).resolve()
         notes: list[str] = []
-        before = _copy_catalog(manager, catalog, name, notes)
-        trial = _copy_catalog(manager, catalog, name, [])
+        before = _copy_catalog(manager, catalog, name, [], has_views=False)
+        trial = _copy_catalog(manager, catalog, name, notes)
         form = catalog.storage.form if catalog.storage is not None else "parquet"
         trial.storage = ManagedStorage(str(scratch / "managed"), form)
         for place, identifier in enumerate(paths):
@@ -183,12 +191,18 @@ def _require_settled(catalog: Catalog) -> None:
 
 
 def _copy_catalog(
-    manager: CatalogManager, catalog: Catalog, name: str, notes: list[str]
+    manager: CatalogManager,
+    catalog: Catalog,
+    name: str,
+    notes: list[str],
+    *,
+    has_views: bool = True,
 ) -> InMemoryCatalog:
     """Return a copy of the definitions and the history of a catalog.
 
     Managed tables become tables at the paths of their files. What cannot be resolved, such as a
-    view of a table that was dropped, is left out and noted.
+    view of a table that was dropped, is left out and noted. Without `has_views` the copy has
+    neither views nor materialized tables.
     """
     copy = InMemoryCatalog(name, catalog.get_default_database() or "default")
     for database in catalog.list_databases():
@@ -202,7 +216,7 @@ def _copy_catalog(
             except SchemaCoreError as error:
                 notes.append(f"{path} is not copied: {error.problem}")
                 continue
-            if entry is not None:
+            if entry is not None and (has_views or entry.kind is TableKind.TABLE):
                 with at(str(path)):
                     copy.create_table(path, entry.table.copy(_options_of(entry)), False)
                     _copy_partitions(catalog, copy, path)
