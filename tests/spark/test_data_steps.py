@@ -339,6 +339,25 @@ def test_a_step_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator
     assert right == corrected.catalog.list_migrations()[1].text
 
 
+def test_an_undo_that_fails_is_corrected_in_its_file(make: Callable[..., Migrator]) -> None:
+    late = "-- up\nALTER TABLE people ADD note STRING;\n-- down\n{}\n"
+    fill = "UPDATE people SET note = 'x' WHERE id = 3;\n"
+    undo = f"{fill}-- rewrite: people\n{{}}ALTER TABLE people DROP note;"
+    make(CREATE, late.format(undo.format(""))).upgrade()
+    with pytest.raises(SchemaCoreError) as caught:
+        make(CREATE, late.format(undo.format(""))).downgrade("1")
+    assert "rows-do-not-fit" == caught.value.code
+    assert "\n" not in caught.value.problem
+    with pytest.raises(SchemaCoreError) as caught:
+        make(CREATE, late.format(undo.replace("'x'", "'y'").format(""))).downgrade("1")
+    assert "migration-changed" == caught.value.code
+
+    corrected = make(CREATE, late.format(undo.format("-- accept: value-dropped\n")))
+    assert ["downgrade 0002_m: 1 statement"] == [str(item) for item in corrected.downgrade("1")]
+    assert ["applied", "undone", "pending"] == states(corrected)
+    assert [(3,)] == rows(corrected, "SELECT id FROM people WHERE id = 3")
+
+
 @pytest.mark.parametrize(
     ("correction", "expected"),
     [

@@ -341,8 +341,7 @@ class MigrationRunner:
         with run.script.locating():
             self._environment.recorded_jobs.require_support()
             run.is_committed = self._was_committed(run)
-        if run.direction == UP:
-            self._take_new_text(run, may_run)
+        self._take_new_text(run, may_run)
         # a corrected file may continue with another statement; it is stored before the job
         if not run.is_committed:
             with run.script.locating():
@@ -363,21 +362,26 @@ class MigrationRunner:
         """Let a migration continue with its file, whose executed steps must be the same.
 
         So must the next step if its former process may still run, and commit it by the old text.
+        An undo continues without its file, too.
         """
-        self._directory.require_checksums()
         files = {migration.name: migration for migration in self._directory.migrations}
-        if (file := files.get(run.entry.name)) is None:
-            require_unchanged(run.entry, files, run.entry.name)
-        elif file.checksum != run.entry.checksum:
-            script = parse_script(self._directory, file, UP, self._variables)
-            executed = run.done + run.is_committed
-            fixed = run.done + 1 if may_run else executed
-            old, new = run.script.steps[:fixed], script.steps[:fixed]
-            if [step.text for step in old] != [step.text for step in new]:
-                raise changed_error(run.entry, f"restore the first {fixed} of its statements")
-            self._try_data_steps(script, executed)
-            run.script = script
-            run.entry = replace(run.entry, text=file.text, checksum=file.checksum)
+        file = files.get(run.entry.name)
+        if run.direction == UP:
+            self._directory.require_checksums()
+            if file is None:
+                require_unchanged(run.entry, files, run.entry.name)
+        if file is None or file.checksum == run.entry.checksum:
+            return
+        self._directory.require_checksums()
+        script = parse_script(self._directory, file, run.direction, self._variables)
+        executed = run.done + run.is_committed
+        fixed = run.done + 1 if may_run else executed
+        old, new = run.script.steps[:fixed], script.steps[:fixed]
+        if [step.text for step in old] != [step.text for step in new]:
+            raise changed_error(run.entry, f"restore the first {fixed} of its statements")
+        self._try_data_steps(script, executed)
+        run.script = script
+        run.entry = replace(run.entry, text=file.text, checksum=file.checksum)
 
     def _require_claimed(self, catalog: Catalog, run: MigrationRun) -> None:
         """Require that no other process has taken a migration over."""

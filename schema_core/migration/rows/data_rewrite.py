@@ -151,8 +151,9 @@ def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
     if refused:
         losses = all(not KINDS[loss.kind] for loss in refused)
         kinds = ", ".join(dict.fromkeys(loss.kind for loss in refused))
+        first = "; ".join(line.strip() for line in str(refused[0]).splitlines())
         raise SchemaError(
-            f"rows of {report.path} do not fit the new definition: {refused[0]}",
+            f"rows of {report.path} do not fit the new definition: {first}",
             code="rows-do-not-fit",
             hint=f"accept the loss: {kinds}" if losses else "correct the rows first",
         )
