@@ -97,6 +97,9 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.registry"): (
         "few expressions need Python"
     ),
+    ("spark/reading/comparison.py", "schema_core.spark.reading.results"): (
+        "it imports the session of jobs, without which connectors declare their options"
+    ),
     ("spark/session/frames.py", "schema_core.spark.python.udf_registration"): (
         "connectors are checked without running anything; it imports the table of UDFs"
     ),

@@ -4,6 +4,7 @@ PyFlink has none: the concepts and names are those of Flink's ``ProcessTableFunc
 `eval` has, in order, an optional context, the state, and the arguments, one of them a table:
 
 >>> from collections.abc import Iterator
+>>> from schema_core.expressions.user_functions import ProcessTableFunction
 >>> from schema_core.types.row_value import Row
 >>> class Counter:
 ...     def __init__(self) -> None:

@@ -53,6 +53,7 @@ CASES = {
         "t select.sql --setup good.sql -o connector=blackhole --dry-run",
     ],
     "recover": ["bad.sql"],
+    "refresh": ["bad.sql"],
     "resolve": ["bad.sql", "late.sql", "good.sql"],
     "check": ["bad.sql", "late.sql", "good.sql --setup bad.sql"],
     "show": ["bad.sql"],

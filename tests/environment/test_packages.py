@@ -84,6 +84,7 @@ def test_all_groups_are_found(environment: TableEnvironment) -> None:
         "schema_core.job_status_hooks": [("not a hook", None), ("toy", None)],
         "schema_core.type_readers": [("toy_store", None)],
         "schema_core.ddl": [("toy", None)],
+        "schema_core.model_providers": [],
     } == result
 
 

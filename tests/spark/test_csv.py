@@ -63,7 +63,7 @@ def put(path: Path, content: str) -> None:
         ("i INT, b BOOLEAN, s STRING", {}, [(2, False, ""), (1, True, "x")]),
         ("a ARRAY<STRING>", {}, [([],), (["a", "", "c"],), (["x,y", '"q"'],), ([" a"],)]),
         ("a ARRAY<INT>", {"null_literal": "NA"}, [([],), ([1, None, 2],), ([None],)]),
-        ("a ARRAY<TIMESTAMP(3)>", {"array_element_delimiter": "::"}, [([MOMENT, MOMENT],)]),
+        ("a ARRAY<TIMESTAMP(3)>", {"array_element_delimiter": "|"}, [([MOMENT, MOMENT],)]),
         ("r ROW<p STRING, q INT>, i INT", {}, [(("x", 2), 1), (None, 2), (("", 3), 3)]),
         ("r ROW<p STRING, q INT>", {"null_literal": "NA"}, [((None, 2),), (("a", None),)]),
         ("i INT, s STRING", {"null_literal": "NA"}, [(None, None), (1, ""), (2, "n")]),
@@ -101,7 +101,7 @@ def test_values_are_read_as_written(
         ("a ARRAY<STRING>", {}, [""], "a blank value would be read back as an empty array"),
         ("a ARRAY<STRING>", {}, ["a", None], "NULL would be read back as an empty string"),
         ("a ARRAY<STRING>", {}, ["a;b"], "a part of it contains ';'"),
-        ("a ARRAY<STRING>", {"array_element_delimiter": "::"}, ["a:", "b"], "contains '::'"),
+        ("a ARRAY<STRING>", {"array_element_delimiter": "|"}, ["a|", "b"], "contains '|'"),
         ("r ROW<p STRING>", {}, ("",), "a blank value would be read back as NULL"),
     ],
 )

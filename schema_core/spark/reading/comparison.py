@@ -13,7 +13,6 @@ from schema_core.environment.planner import DifferenceKind, RowDifferences, RowS
 from schema_core.query.relation import Column, Columns
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.reading.results import string_rows
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import DataType, DataTypes, VariantType
 
@@ -142,6 +141,8 @@ class _Comparison:
 
     def read_samples(self, groups: DataFrame, samples: int, zone: str) -> Iterator[RowSample]:
         """Yield the first groups of each kind of difference, in the order of their keys."""
+        from schema_core.spark.reading.results import string_rows
+
         unpaired = f"NOT {self._is_duplicate} AND NOT {self._is_pair}"
         conditions = {
             -1: f"{unpaired} AND l > e",
