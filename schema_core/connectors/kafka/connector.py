@@ -528,8 +528,7 @@ def parts_of_messages(
 
     `finish_keys` and `finish_values` complete them.
 
-    `adds` tells whether a change adds its row: one that does not has, in a format of rows, no
-    value.
+    `adds` is whether a change adds its row. In a format of rows, other changes have no value.
     """
     types = context.physical_columns
     value = {name: (ColumnNode(name), types[name]) for name in layout.value}

@@ -232,7 +232,7 @@ class MessageFormat:
     def encode_change(
         self, columns: Mapping[str, tuple[nodes.Node, DataType]], adds: nodes.Node
     ) -> nodes.Node:
-        """Return the message of a change; `adds` tells whether it adds its row."""
+        """Return the message of a change; `adds` is whether it adds its row."""
         form = cast("ChangeFormat", self.changes)
         require_writable(form, self.options)
         message = form.encode(columns, adds, self.options)

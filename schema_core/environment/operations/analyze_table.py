@@ -99,14 +99,16 @@ def _permanent_table(session: Session, identifier: ObjectIdentifier) -> BoundTab
 def _columns_of(statement: AnalyzeTable, target: BoundTable) -> list[Column]:
     """Return the columns to analyze: physical ones."""
     schema = target.table.resolved_schema
-    physical = {one.name: one for one in schema.columns if isinstance(one, PhysicalColumn)}
+    physical = {
+        column.name: column for column in schema.columns if isinstance(column, PhysicalColumn)
+    }
     if statement.all_columns:
         return list(physical.values())
     for name in statement.columns:
         column = ".".join(name.parts)
         if column in physical:
             continue
-        is_known = any(one.name == column for one in schema.columns)
+        is_known = any(other.name == column for other in schema.columns)
         raise SchemaError(
             f"column {column!r} is not a physical column, of which only there are statistics"
             if is_known
@@ -115,7 +117,7 @@ def _columns_of(statement: AnalyzeTable, target: BoundTable) -> list[Column]:
             span=name.span,
             hint=similar(column, physical),
         )
-    return [physical[name] for name in dict.fromkeys(one.parts[0] for one in statement.columns)]
+    return [physical[name] for name in dict.fromkeys(path.parts[0] for path in statement.columns)]
 
 
 def _partitions_of(

@@ -256,11 +256,12 @@ def _require_key_of_rows(
     chosen = require_fit(relation, target, Writing.of(statement))
     primary = {place for place, name in enumerate(chosen) if name in key.columns}
     found = upsert_keys(session.executable(relation))
-    if any(one <= primary for one in found):
+    if any(key_places <= primary for key_places in found):
         return
     names = [column.name for column in relational.result_columns(relation)]
     listed = " or ".join(
-        f"({', '.join(names[place] for place in sorted(one))})" for one in sorted(found, key=sorted)
+        f"({', '.join(names[place] for place in sorted(key_places))})"
+        for key_places in sorted(found, key=sorted)
     )
     raise SchemaError(
         f"the query has {f'the upsert key {listed}' if found else 'no upsert key'}, which differs "
