@@ -196,11 +196,17 @@ def warm(session: SparkSession, send: Callable[[Any], None]) -> None:
 
 
 def cancel_jobs(session: SparkSession, send: Callable[[Any], None]) -> None:
-    """Cancel the jobs that a killed process has left in the JVM, and wait until they have ended."""
+    """Cancel the jobs that a killed process has left in the JVM, and wait until they have ended.
+
+    A cancelled job's tasks still write for a moment.
+    """
     context: Any = session.sparkContext
+    tracker = context._jsc.sc().statusTracker()
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         context.cancelAllJobs()
-        if not list(context.statusTracker().getActiveJobsIds()):
+        tasks = sum(executor.numRunningTasks() for executor in tracker.getExecutorInfos())
+        if not tasks and not list(tracker.getActiveJobIds()):
             return
         time.sleep(0.02)
+    raise RuntimeError("jobs of the killed process still run after 20 seconds")
