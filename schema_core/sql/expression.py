@@ -455,6 +455,28 @@ def _row(cursor: QueryCursor, operands: list[syntax.Expression], start: int) -> 
     return syntax.Call("ROW", tuple(operands), span=cursor.span_from(start))
 
 
+def row_of_values(cursor: QueryCursor) -> tuple[syntax.Expression, ...]:
+    """Parse a row of VALUES: ``(a, b)``, ``ROW(a, b)``, ``(ROW(a, b))`` or one expression.
+
+    A row in parentheses ends with them, as in Flink: ``(1) + 2`` is refused.
+    """
+    with cursor.nested():
+        if cursor.key == "(" and (cursor.peek().key, cursor.peek(2).key) == ("ROW", "("):
+            cursor.advance()
+            row = row_of_values(cursor)
+            cursor.expect(")")
+            return row
+        if cursor.key == "ROW" and cursor.peek().key == "(":
+            cursor.advance()
+        if not cursor.accept("("):
+            return (expression(cursor),)
+        values = [_query_or_expression(cursor)]
+        while cursor.accept(","):
+            values.append(expression(cursor))
+        cursor.expect(")")
+        return tuple(values)
+
+
 def _interval_unit(cursor: QueryCursor, *, single: bool = False) -> syntax.TypeName:
     unit = literals.qualifier(cursor, single=single)
     return syntax.TypeName("INTERVAL", interval=unit, span=unit.span)

@@ -17,6 +17,7 @@ from schema_core.sql.expression import (
     expressions,
     parse_call,
     path_name,
+    row_of_values,
     simple_name,
     sort_keys,
     window,
@@ -97,7 +98,7 @@ def _leaf(cursor: QueryCursor) -> syntax.Query:
             return _select(cursor)
         case "VALUES" | "VALUE":
             start = cursor.advance().start
-            rows = parse_separated(cursor, lambda cursor: _row(expression(cursor)))
+            rows = parse_separated(cursor, row_of_values)
             return syntax.Values(rows, cursor.span_from(start))
         case "TABLE":
             return explicit_table(cursor)
