@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzz.catalog_places import STORES, CatalogPlace, CatalogPlaces, catalog_places
-from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
+from fuzz.spark_processes import Client, Killer, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
 from schema_core.spark.commit import commit
@@ -46,8 +46,6 @@ APPLIED_STEPS = {
 UNDONE_STEPS = ["update", "insert", "rewrite", "update", "insert"]
 #: How often a migration is applied and undone before other tables are created.
 CYCLES = 3
-#: The longest time after which a process is killed: from its start, and from a commit, in seconds.
-LONGEST, COMMIT = 7.0, 0.15
 
 CHANGE = """-- up
 INSERT INTO copies SELECT id, name FROM t WHERE id < 10;
@@ -205,6 +203,7 @@ class Program:
         self.places = places
         self.chosen = random.Random(seed)
         self.counts: Counter[str] = Counter()
+        self.killer = Killer(self.chosen, self.counts, longest=7.0)
         self.problems: list[str] = []
         self.undos = 0
         prepare("fuzz.data_step_kills")
@@ -257,7 +256,7 @@ class Program:
             assert client.receive() == "begun"
             if waits:
                 self.calm.send(finish, direction, *given)
-            is_killed = self._kill(client, direction)
+            is_killed = self.killer.kill(client, commits=STEPS[direction])
             if waits:
                 answer = self.calm.receive()
                 if answer is None or answer[0] == "raised":
@@ -268,26 +267,6 @@ class Program:
             return is_killed
         finally:
             client.stop()
-
-    def _kill(self, client: Client, direction: str) -> bool:
-        ended: Any = "committing"
-        within = self.chosen.random() < 0.6
-        if within:  # the commit of one of the jobs
-            for _ in range(self.chosen.randint(1, STEPS[direction])):
-                if ended == "committing":
-                    ended = client.receive()
-        deadline = time.monotonic() + self.chosen.uniform(0, COMMIT if within else LONGEST)
-        while ended == "committing":
-            ended = client.receive(max(0.0, deadline - time.monotonic()))
-        if ended is None:
-            client.kill()
-            self.counts["kills"] += 1
-            self.counts["killed within a commit" if within else "killed at any moment"] += 1
-            return True
-        if ended[0] == "raised":
-            raise RuntimeError(ended[1])
-        self.counts["ended before the kill"] += 1
-        return False
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fuzz.catalog_places import STORES, CatalogPlace, CatalogPlaces, catalog_places
-from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
+from fuzz.spark_processes import Client, Killer, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, Schema, TableEnvironment
 from schema_core.catalog import CatalogTable, ObjectPath
 from schema_core.catalog.changes.column_history import ColumnHistory
@@ -41,8 +41,6 @@ Rows = list[tuple[Any, ...]]
 ROWS, PARTITIONS = 200, 3
 PATH = ObjectPath("default", "t")
 OLD, NEW = "old", "new"
-#: The longest time after which a process is killed, of the rewrite and of its commit, in seconds.
-LONGEST, COMMIT = 4.0, 0.15
 #: A row that the next write adds, by definition.
 ADDED = {OLD: "(999, 'x', 1, 0)", NEW: "(999, 'x', 1, CAST(NULL AS INT), 0)"}
 
@@ -163,6 +161,7 @@ class Program:
         self.chosen = random.Random(seed)
         self.jvm = jvm
         self.counts: Counter[str] = Counter()
+        self.killer = Killer(self.chosen, self.counts)
         self.problems: list[str] = []
         prepare("fuzz.rewrite_kills")
         self.warehouse = tempfile.mkdtemp()
@@ -185,9 +184,7 @@ class Program:
         result, added = OLD, False
         while result == OLD:
             if not self._killed(place):
-                self.counts["ended before the kill"] += 1
                 return
-            self.counts["kills"] += 1
             self.calm.call(cancel_jobs)
             writes = not added and self.chosen.random() < 0.4
             if writes:
@@ -216,20 +213,7 @@ class Program:
                 client.call(warm)
             client.send(rewrite, place)
             assert client.receive() == "begun"
-            within = self.chosen.random() < 0.5
-            if within and (said := client.receive()) != "committing":
-                raise RuntimeError(str(said))
-            deadline = time.monotonic() + self.chosen.uniform(0, COMMIT if within else LONGEST)
-            ended: Any = "committing"
-            while ended == "committing":  # the catalog is altered twice
-                ended = client.receive(max(0.0, deadline - time.monotonic()))
-            if ended is None:
-                client.kill(jvm=self.jvm)
-                self.counts["within the commit" if within else "at any moment"] += 1
-                return True
-            if ended[0] == "raised":
-                raise RuntimeError(ended[1])
-            return False
+            return self.killer.kill(client, jvm=self.jvm)
         finally:
             client.stop()
 

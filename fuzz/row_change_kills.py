@@ -1,12 +1,13 @@
 """DELETE and UPDATE whose process is killed: the table has the rows before or those after.
 
     python -m fuzz.row_change_kills --kills 100
-    python -m fuzz.row_change_kills --kills 20 --connector jdbc
+    python -m fuzz.row_change_kills --kills 20 --store postgresql
 
-A process deletes or updates rows of a table of files, or of a table of SQLite. It is killed with
-SIGKILL at a random moment, every other time within the commit. Another process then reads the
-table: it must have exactly the rows of before the statement, or those of after it. At the end one
-more statement is run to its end, and nothing else may be left.
+A process deletes or updates rows of a table of files, or through jdbc of a table of SQLite or
+PostgreSQL. It is killed with SIGKILL at a random moment, every other time within the commit, and
+with jdbc together with its JVM, which holds the connections. Another process then reads the table:
+it must have exactly the rows of before the statement, or those of after it. At the end one more
+statement is run to its end, and nothing else may be left.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fuzz.spark_processes import Client, cancel_jobs, prepare, warm
+from fuzz import postgres_server
+from fuzz.spark_processes import Client, Killer, cancel_jobs, prepare, warm
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.connectors.jdbc.connector import JdbcStage
+from schema_core.connectors.jdbc.tables import PREFIX as STAGE
 from schema_core.spark.commit.commit import PREFIX, FileStage
 
 if TYPE_CHECKING:
@@ -37,15 +41,44 @@ Rows = dict[int, tuple[int, int]]
 ROWS, PARTITIONS = 300, 3
 #: Below so many rows the table is filled again.
 FEW = 60
-#: The longest time after which a process is killed, of the statement and of its commit, in seconds.
-LONGEST, COMMIT = 4.0, 0.1
 
 
 class Place(NamedTuple):
-    """Where the table is."""
+    """Where the table is: in a folder, or in the database of a server."""
 
-    connector: str
     folder: str
+    store: str
+    server: postgres_server.Server | None = None
+
+    def jdbc(self) -> str:
+        """Return the options of the connector."""
+        options = {"connector": "jdbc", "table-name": "t", "url": f"jdbc:sqlite:{self.folder}/t.db"}
+        if self.server is not None:
+            address = self.server.url.partition("://")[2]
+            options["url"] = f"jdbc:postgresql://{address}"
+            options |= {"username": self.server.username, "password": self.server.password}
+        return ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+
+    def connect(self) -> Any:
+        """Open a connection of the database."""
+        if self.server is None:
+            return sqlite3.connect(f"{self.folder}/t.db")
+        import psycopg
+
+        address = self.server.url.partition("://")[2]
+        login = f"{self.server.username}:{self.server.password}"
+        return psycopg.connect(f"postgresql://{login}@{address}")
+
+    def left(self) -> list[str]:
+        """Return what unfinished jobs have left: files, or tables with staged rows."""
+        if self.store == "files":
+            return [str(path) for path in Path(self.folder).rglob(f"{PREFIX}*")]
+        query = "SELECT name FROM sqlite_master"
+        if self.server is not None:
+            query = "SELECT table_name FROM information_schema.tables"
+        with closing(self.connect()) as connection:
+            names = [row[0] for row in connection.execute(query).fetchall()]
+        return [name for name in names if name.startswith(STAGE)]
 
 
 class Statement(NamedTuple):
@@ -74,10 +107,9 @@ def environment_of(session: SparkSession, place: Place) -> TableEnvironment:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
     environment.get_config().set("table.dml-sync", "true")
     columns = "id INT NOT NULL, n INT, p INT"
-    if place.connector == "jdbc":
+    if place.store != "files":
         environment.execute_sql(
-            f"CREATE TABLE t ({columns}, PRIMARY KEY (id) NOT ENFORCED) WITH ("
-            f"'connector' = 'jdbc', 'url' = 'jdbc:sqlite:{place.folder}/t.db', 'table-name' = 't')"
+            f"CREATE TABLE t ({columns}, PRIMARY KEY (id) NOT ENFORCED) WITH ({place.jdbc()})"
         )
         return environment
     environment.execute_sql(
@@ -89,13 +121,14 @@ def environment_of(session: SparkSession, place: Place) -> TableEnvironment:
 
 def fill(session: SparkSession, send: Send, place: Place) -> None:
     """Replace all rows of the table by those of `first_rows`."""
-    if place.connector == "jdbc":
-        with sqlite3.connect(f"{place.folder}/t.db") as database:
-            database.execute("DROP TABLE IF EXISTS t")
-            database.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, n INT, p INT)")
+    if place.store != "files":
+        with closing(place.connect()) as connection:
+            connection.execute("DROP TABLE IF EXISTS t")
+            connection.execute("CREATE TABLE t (id INT NOT NULL PRIMARY KEY, n INT, p INT)")
+            connection.commit()
     values = ", ".join(f"({id_}, {n}, {part})" for id_, (n, part) in first_rows().items())
     environment = environment_of(session, place)
-    word = "INTO" if place.connector == "jdbc" else "OVERWRITE"
+    word = "OVERWRITE" if place.store == "files" else "INTO"
     environment.execute_sql(f"INSERT {word} t VALUES {values}")
 
 
@@ -142,6 +175,7 @@ class Program:
         self.place = place
         self.chosen = random.Random(seed)
         self.counts: Counter[str] = Counter()
+        self.killer = Killer(self.chosen, self.counts)
         self.problems: list[str] = []
         prepare("fuzz.row_change_kills")
         self.warehouse = tempfile.mkdtemp()
@@ -158,7 +192,7 @@ class Program:
             rows = self._one(rows)
         statement = self._statement()
         self.calm.call(change_quietly, self.place, statement)
-        left = [str(path) for path in Path(self.place.folder).rglob(f"{PREFIX}*")]
+        left = self.place.left()
         if self.calm.call(look, self.place) != statement.apply(rows) or left:
             self.problems.append(f"the last statement: other rows, or left over: {left}")
 
@@ -174,7 +208,6 @@ class Program:
         found = self.calm.call(look, self.place)
         after = statement.apply(rows)
         if killed:
-            self.counts["kills"] += 1
             state = "before" if found == rows else "after"
             self.counts[f"{statement.kind}: the rows of {state} it"] += 1
         if found not in ([rows, after] if killed else [after]):
@@ -184,24 +217,15 @@ class Program:
 
     def _killed(self, statement: Statement) -> bool:
         """Run a statement in a process that is killed; return False if it had ended before."""
-        client = Client(self.calm.wait(), self.warehouse)
+        jvm = self.place.store != "files"
+        client = Client(None if jvm else self.calm.wait(), self.warehouse)
         try:
             client.wait()
+            if jvm:
+                client.call(warm)
             client.send(change, self.place, statement)
             assert client.receive() == "begun"
-            within = self.chosen.random() < 0.5
-            message: Any = client.receive() if within else "committing"
-            deadline = time.monotonic() + self.chosen.uniform(0, COMMIT if within else LONGEST)
-            while message == "committing":
-                message = client.receive(max(0.0, deadline - time.monotonic()))
-            if message is None:
-                client.kill()
-                self.counts["within the commit" if within else "at any moment"] += 1
-                return True
-            if message[0] == "raised":
-                raise RuntimeError(message[1])
-            self.counts["ended before the kill"] += 1
-            return False
+            return self.killer.kill(client, jvm=jvm)
         finally:
             client.stop()
 
@@ -211,11 +235,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Kill processes that delete or update rows.")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--connector", choices=["filesystem", "jdbc"], default="filesystem")
+    parser.add_argument("--store", choices=["files", "sqlite", "postgresql"], default="files")
     given = parser.parse_args()
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        program = Program(Place(given.connector, folder), given.seed)
+    serves = given.store == "postgresql"
+    running = postgres_server.server() if serves else nullcontext()
+    with tempfile.TemporaryDirectory() as folder, running as server:
+        program = Program(Place(folder, given.store, server), given.seed)
         try:
             program.run(given.kills)
         finally:
@@ -225,8 +251,7 @@ def main() -> int:
     print("\n".join(program.problems))
     seconds = time.monotonic() - started
     print(
-        f"{given.connector}: {given.kills} kills, {len(program.problems)} violations, "
-        f"{seconds:.0f} s"
+        f"{given.store}: {given.kills} kills, {len(program.problems)} violations, {seconds:.0f} s"
     )
     return bool(program.problems)
 

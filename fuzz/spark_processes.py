@@ -9,10 +9,12 @@ the JVM is to be killed, too, a `Client` starts its own.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -170,6 +172,52 @@ class Client:
         """End the process and its own JVM."""
         self.kill(jvm=self._own)
         self._connection.close()
+
+
+@dataclass
+class Killer:
+    """Kills processes at random moments, every other time within a commit.
+
+    Attributes:
+        chosen: Draws the moments.
+        counts: Kills, and processes that ended before.
+        longest: The time after which a process is killed at the latest, in seconds.
+        commit: The same after the begin of a commit. Both follow the times of runs that ended.
+    """
+
+    chosen: random.Random
+    counts: Counter[str]
+    longest: float = 4.0
+    commit: float = 0.1
+
+    def kill(self, client: Client, *, commits: int = 1, jvm: bool = False) -> bool:
+        """Kill a process that sends "committing" at the begin of each of its commits.
+
+        Returns:
+            False if the process had ended before.
+
+        Raises:
+            RuntimeError: with the error of the process.
+        """
+        within = self.chosen.random() < 0.5
+        message: Any = "committing"
+        for _ in range(within and self.chosen.randint(1, commits)):
+            message = client.receive() if message == "committing" else message
+        started = time.monotonic()
+        deadline = started + self.chosen.uniform(0, self.commit if within else self.longest)
+        while message == "committing":
+            message = client.receive(max(0.0, deadline - time.monotonic()))
+        if message is None:
+            client.kill(jvm=jvm)
+            self.counts["kills"] += 1
+            self.counts["killed within a commit" if within else "killed at any moment"] += 1
+            return True
+        if message[0] == "raised":
+            raise RuntimeError(message[1])
+        self.counts["ended before the kill"] += 1
+        name = "commit" if within else "longest"
+        setattr(self, name, 1.5 * (time.monotonic() - started))
+        return False
 
 
 def _serve(connection: Connection, gateway: Gateway | None, warehouse: str) -> None:

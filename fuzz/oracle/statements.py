@@ -3,20 +3,26 @@
     python -m fuzz.oracle.statements [--oracle .oracle] tests/cases/row_changes.jsonl
 
 Each line of the file has a script ``q`` with `statements`, which run one after the other, and
-Flink's answers ``a``, which are recorded anew. Besides SQL a statement is ``{"set": {...}}`` or
-``{"statistics": table, "partition": {...}}``. The connector ``oracle-changed`` keeps rows in
-memory, and deletes and updates them.
+Flink's answers ``a``, which are recorded anew. Besides SQL a statement is ``{"set": {...}}``,
+``{"statistics": table, "partition": {...}}``, ``{"write": file, "text": ...}``, or ``{"list":
+directory}`` and ``{"cat": directory}``, which return the names and the lines of files. ``$DIR`` is
+an empty directory of each script. The connector ``oracle-changed`` keeps rows in memory, and
+deletes and updates them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
 ASK = Path(__file__).parent / "ask.sh"
+#: What stands for the directory of a script.
+FOLDER = "$DIR"
 
 
 def main() -> None:
@@ -27,12 +33,20 @@ def main() -> None:
     options = parser.parse_args()
     lines = options.recording.read_text(encoding="utf-8").splitlines()
     scripts = [json.loads(line)["q"] for line in lines]
-    asked = "".join(json.dumps(script) + "\n" for script in scripts)
-    command = ["sh", str(ASK), options.oracle, "Statements"]
-    answered = subprocess.run(
-        command, input=asked, capture_output=True, encoding="utf-8", check=True
-    ).stdout
-    answers = [json.loads(line)["results"] for line in answered.splitlines()]
+    with tempfile.TemporaryDirectory() as root:
+        folders = [f"{root}/{number}" for number in range(len(scripts))]
+        asked = "".join(
+            json.dumps(script).replace(FOLDER, folder) + "\n"
+            for script, folder in zip(scripts, folders, strict=True)
+        )
+        command = ["sh", str(ASK), options.oracle, "Statements"]
+        answered = subprocess.run(
+            command, input=asked, capture_output=True, encoding="utf-8", check=True
+        ).stdout.splitlines()
+    answered = [
+        line.replace(folder, FOLDER) for line, folder in zip(answered, folders, strict=True)
+    ]
+    answers = [json.loads(line)["results"] for line in answered]
     with options.recording.open("w", encoding="utf-8") as recording:
         for script, results in zip(scripts, answers, strict=True):
             line = {"q": script, "a": [shorten(result) for result in results]}
@@ -46,7 +60,18 @@ def shorten(result: dict[str, Any]) -> dict[str, Any]:
         return {"error": result["error"]}
     if "rows" in result:
         return {"rows": sorted(result["rows"], key=json.dumps)}
+    if "lines" in result:
+        return {"lines": sorted(map(hide_job, result["lines"]))}
     return {key: found for key, found in result.items() if key != "ok"}
+
+
+def hide_job(name: str) -> str:
+    """Return the name of a file without the part that every job chooses anew.
+
+    >>> hide_job("p=1/part-799bb528-255d-46c9-b455-c4c3725aa3db-task-0-file-0")
+    'p=1/part'
+    """
+    return re.sub(r"part-[0-9a-f-]{20}[^/]*$", "part", name)
 
 
 if __name__ == "__main__":

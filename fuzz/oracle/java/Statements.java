@@ -11,7 +11,6 @@ import java.io.*;
 import java.lang.reflect.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
-import java.time.ZoneId;
 import java.util.*;
 
 /** JSON-lines in, JSON-lines out: statements that run one after the other, with the rows that they return and what they leave. */
@@ -41,49 +40,36 @@ public class Statements {
     }
     static void one(TableEnvironment t, JsonNode q, ObjectNode r) throws Exception {
         if (q.has("statistics")) { statistics(t, q, r); return; }
-        if (q.has("cat")) {
+        if (q.has("write")) { Path f = Paths.get(q.get("write").asText()); Files.createDirectories(f.getParent()); Files.writeString(f, q.get("text").asText()); return; }
+        if (q.has("list") || q.has("cat")) {
+            Path root = Paths.get(q.get(q.has("list") ? "list" : "cat").asText());
             ArrayNode lines = r.putArray("lines");
-            try (var s = Files.walk(Paths.get(q.get("cat").asText()))) {
-                for (Path f : (Iterable<Path>) s.filter(Files::isRegularFile).filter(f -> !f.getFileName().toString().startsWith(".")).sorted()::iterator) for (String l : Files.readString(f).split("\n", -1)) lines.add(l);
+            if (!Files.exists(root)) return;
+            try (var s = Files.walk(root)) {
+                for (Path f : (Iterable<Path>) s.filter(Files::isRegularFile).filter(f -> !f.getFileName().toString().startsWith(".")).sorted()::iterator)
+                    if (q.has("list")) lines.add(root.relativize(f).toString()); else for (String l : Files.readString(f).split("\n", -1)) lines.add(l);
             }
             return;
         }
         if (q.has("set")) { q.get("set").fields().forEachRemaining(e -> t.getConfig().set(e.getKey(), e.getValue().asText())); return; }
         TableResultInternal found = (TableResultInternal) t.executeSql(q.isTextual() ? q.asText() : q.get("sql").asText());
         if (found.getJobClient().isPresent() && found.getResultKind() == ResultKind.SUCCESS_WITH_CONTENT && !q.asText().trim().toUpperCase().startsWith("SELECT")) { found.await(); r.put("job", true); return; }
-        List<LogicalType> types = new ArrayList<>();
+        List<LogicalType> types = Values.types(found);
         ArrayNode columns = r.putArray("columns");
-        for (Column each : found.getResolvedSchema().getColumns()) { types.add(each.getDataType().getLogicalType()); columns.add(each.getName() + " " + each.getDataType().getLogicalType().asSummaryString()); }
+        for (Column each : found.getResolvedSchema().getColumns()) columns.add(each.getName() + " " + each.getDataType().getLogicalType().asSummaryString());
         ArrayNode rows = r.putArray("rows");
         try (CloseableIterator<RowData> it = found.collectInternal()) {
-            while (it.hasNext()) {
-                RowData row = it.next(); ArrayNode out = rows.addArray();
-                for (int i = 0; i < types.size(); i++) out.add(Values.out(types.get(i), RowData.createFieldGetter(types.get(i), i).getFieldOrNull(row)));
-            }
+            while (it.hasNext()) Values.fields(rows.addArray(), types, it.next());
         }
     }
-    public static void main(String[] a) throws Exception {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
-        System.setOut(System.err);
-        Values.start();
-        String line;
-        while ((line = in.readLine()) != null) {
-            if (line.isBlank()) continue;
-            JsonNode q = Values.M.readTree(line);
-            EnvironmentSettings.Builder settings = EnvironmentSettings.newInstance().withConfiguration(Values.configuration());
-            TableEnvironment t = TableEnvironment.create((q.path("mode").asText("batch").equals("batch") ? settings.inBatchMode() : settings.inStreamingMode()).build());
-            t.getConfig().setLocalTimeZone(ZoneId.of(q.path("zone").asText("UTC")));
-            ChangedRowsFactory.ROWS.clear();
-            ObjectNode r = Values.M.createObjectNode();
-            if (q.has("id")) r.set("id", q.get("id"));
-            ArrayNode results = r.putArray("results");
-            for (JsonNode s : q.get("statements")) {
-                ObjectNode x = results.addObject();
-                try { one(t, s, x); x.put("ok", true); } catch (Throwable e) { Values.fail(x, e, "run"); }
-            }
-            out.println(Values.M.writeValueAsString(r));
+    static void answer(JsonNode q, ObjectNode r) throws Exception {
+        TableEnvironment t = Values.environment(q, "batch");
+        ChangedRowsFactory.ROWS.clear();
+        ArrayNode results = r.putArray("results");
+        for (JsonNode s : q.get("statements")) {
+            ObjectNode x = results.addObject();
+            try { one(t, s, x); x.put("ok", true); } catch (Throwable e) { Values.fail(x, e, "run"); }
         }
-        out.flush(); System.exit(0);
     }
+    public static void main(String[] a) throws Exception { Values.answerLines(Statements::answer); }
 }
