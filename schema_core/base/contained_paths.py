@@ -7,17 +7,20 @@ A path that is then deleted, renamed or written stays in its directory: it is re
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Callable, Iterable
+from urllib.parse import unquote
 
 from schema_core.base.lazy import regex
 
-__all__ = ["find_link", "is_hidden", "is_plain", "without_file_scheme"]
+__all__ = ["decode_uri", "find_link", "is_hidden", "is_plain", "normalize_path"]
 
 #: NUL, and surrogates that do not stand for a byte of a file name.
 _NOT_IN_PATHS = regex("[\0\ud800-\udc7f\udd00-\udfff]")
 #: No file system permits longer paths.
 _MAX_PATH = 8192
 _FILE_SCHEME = regex("^file:(//)?(?=/(?!/))")
+_URI = regex("([A-Za-z][A-Za-z0-9+.-]*://[^/]*)(/.*)")
 
 
 def is_plain(path: object) -> bool:
@@ -39,13 +42,33 @@ def is_hidden(name: str, *, is_directory: bool) -> bool:
     return name.startswith(("_", ".")) and not (is_directory and "=" in name)
 
 
-def without_file_scheme(path: str) -> str:
-    """Return the path of a local file or directory that may be a URI; other URIs are unchanged.
+def normalize_path(path: str) -> str:
+    """Return an absolute path or URI as Hadoop and Flink resolve it; others are unchanged.
 
-    >>> [without_file_scheme(path) for path in ("file:/a%20b", "file:///a", "a", "file://host/a")]
-    ['/a%20b', '/a', 'a', 'file://host/a']
+    ``.``, ``..`` and repeated slashes are resolved before symbolic links. A URI of a local file
+    loses its scheme, and no escapes.
+
+    >>> [normalize_path(path) for path in ("file:/a%20b", "file:///a/b/..//c/", "//a", "a//b")]
+    ['/a%20b', '/a/c', '/a', 'a//b']
+    >>> normalize_path("s3a://bucket/a/../t//"), normalize_path("file://host/a")
+    ('s3a://bucket/t', 'file://host/a')
     """
-    return _FILE_SCHEME.sub("", path)
+    local = _FILE_SCHEME.sub("", path)
+    scheme, rest = "", local
+    if match := _URI.fullmatch(local):
+        scheme, rest = match[1], match[2]
+    if not rest.startswith("/"):
+        return local
+    return f"{scheme}/{posixpath.normpath(rest).lstrip('/')}"
+
+
+def decode_uri(uri: str) -> str:
+    """Return the local path of a URI, or another URI, without escapes.
+
+    >>> decode_uri("file:///a%20b"), decode_uri("hdfs://host/a%20b")
+    ('/a b', 'hdfs://host/a b')
+    """
+    return normalize_path(unquote(uri))
 
 
 def find_link(paths: Iterable[str], is_link: Callable[[str], bool]) -> str | None:

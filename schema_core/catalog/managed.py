@@ -16,7 +16,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
-from schema_core.base.contained_paths import find_link, without_file_scheme
+from schema_core.base.contained_paths import find_link, normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
@@ -56,7 +56,7 @@ class ManagedStorage:
             if FORMAT in options:
                 raise _invalid(f"the option {FORMAT!r} requires the option {WAREHOUSE!r}")
             return None
-        path = without_file_scheme(directory)
+        path = normalize_path(directory)
         if not os.path.isabs(path):  # noqa: PTH117 - paths are strings here
             raise _invalid(
                 f"option {WAREHOUSE!r} must be an absolute path of a local directory, "
@@ -112,7 +112,7 @@ class ManagedStorage:
     def is_used_by(self, table: CatalogBaseTable, directory: str) -> bool:
         """Return whether an option of a table is a path within a directory."""
         root = os.path.realpath(self._path(directory))
-        used = map(without_file_scheme, table.options.values())
+        used = map(normalize_path, table.options.values())
         inner = (os.path.realpath(option) for option in used if os.path.isabs(option))  # noqa: PTH117
         return any(f"{item}/".startswith(f"{root}/") for item in inner)
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from schema_core.base.contained_paths import normalize_path
 from schema_core.environment.jobs.run import require_running
 from schema_core.spark.session.api_mode import is_connect
 
@@ -68,7 +69,7 @@ def reads_below(frame: DataFrame, root: str) -> bool:
     """Return whether a frame reads a directory, one above or one in it; see `shares_source`."""
     if is_connect(frame):
         return True
-    return any(overlap(source.removeprefix("file:"), root) for source in sources(frame))
+    return any(overlap(normalize_path(source), root) for source in sources(frame))
 
 
 def name_of(session: SparkSession, table: str) -> str:

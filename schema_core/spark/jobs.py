@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
+from schema_core.base.contained_paths import decode_uri
 from schema_core.base.lazy import regex
 from schema_core.environment.jobs.atomicity import NoTransaction, Transaction
 from schema_core.environment.jobs.graph import JobExecution
@@ -284,7 +284,7 @@ def reason(error: BaseException) -> str:
     for cause in causes(error):
         if (condition_of(cause) or "").startswith("FAILED_READ_FILE"):
             path = cause.getMessageParameters().get("path")
-            if file := path and unquote(str(path)).removeprefix("file://"):
+            if file := path and decode_uri(str(path)):
                 return line if file in line else f"{line} in file {file!r}"
     return line
 

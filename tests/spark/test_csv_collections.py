@@ -12,9 +12,9 @@ import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from schema_core.types import ArrayType, DataType, Row, RowType
+from schema_core.types import Row
+from tests.spark.recorded_scripts import recorded_value
 from tests.spark.test_query_results import environment_of
-from tests.spark.test_row_changes import recorded_value
 from tests.support import CASES
 
 RECORDED = [
@@ -30,18 +30,6 @@ DIFFERENT = {
 }
 #: What messages say of values that are not written, since they would be read back as others.
 EXACT = ("would be read back", "a part of it contains")
-
-
-def nested_value(recorded: Any, type_: DataType) -> Any:
-    """Return a recorded value, which may be nested, as Python's."""
-    match type_:
-        case ArrayType() if recorded is not None:
-            return [nested_value(item, type_.element_type) for item in recorded]
-        case RowType() if recorded is not None:
-            pairs = zip(recorded, type_.fields, strict=True)
-            return tuple(nested_value(item, field.data_type) for item, field in pairs)
-        case _:
-            return recorded_value(recorded, type_)
 
 
 def plain(found: Any) -> Any:
@@ -103,5 +91,5 @@ def test_recorded_files(session: Any, tmp_path: Path, case: dict[str, Any]) -> N
     types = [column.data_type for column in result.get_resolved_schema().columns]
     with result.collect() as rows:
         found = sorted((plain(tuple(row)) for row in rows), key=repr)
-    expected = [tuple(map(nested_value, row, types)) for row in case["rows"]]
+    expected = [plain(tuple(map(recorded_value, row, types))) for row in case["rows"]]
     assert sorted(expected, key=repr) == found

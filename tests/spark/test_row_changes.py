@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 import threading
 from collections.abc import Callable
@@ -17,15 +16,11 @@ from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogPartitionSpec
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError
-from schema_core.types import BinaryType, DataType, VarBinaryType
-from tests.spark.test_query_results import environment_of, value
-from tests.support import CASES
+from tests.spark.recorded_scripts import play, read_scripts, run
+from tests.spark.test_query_results import environment_of
 
 #: Statements with what Flink returned for each, by `fuzz.oracle.statements`.
-RECORDED = [
-    json.loads(line)
-    for line in (CASES / "row_changes.jsonl").read_text(encoding="utf-8").splitlines()
-]
+RECORDED = read_scripts("row_changes.jsonl")
 #: What Flink refuses or does otherwise, and why this library does not.
 DIFFERENT = {
     "key-ERROR-3": "Flink cuts a string that was to be an error",
@@ -35,62 +30,28 @@ DIFFERENT = {
 }
 
 
-def run(environment: TableEnvironment, statement: Any) -> Any:
-    """Execute a recorded statement, and return its rows, sorted."""
-    if isinstance(statement, dict):
-        for key, option in statement["set"].items():
-            environment.get_config().set(key, option)
-        return None
-    result = environment.execute_sql(statement)
-    if result.job is not None:
-        result.wait()
-    if not statement.startswith("SELECT"):
-        return None
-    with result.collect() as rows:
-        return sorted(map(tuple, rows), key=repr)
-
-
-def expected_rows(environment: TableEnvironment, statement: str, rows: list[Any]) -> Any:
-    schema = environment.sql_query(statement).get_resolved_schema()
-    types = [column.data_type for column in schema.columns]
-    return sorted((tuple(map(recorded_value, row, types)) for row in rows), key=repr)
-
-
-def recorded_value(recorded: Any, type_: DataType) -> Any:
-    if isinstance(type_, BinaryType | VarBinaryType) and recorded is not None:
-        return bytes.fromhex(recorded.removeprefix("0x"))
-    return value(recorded, type_)
-
-
 @pytest.mark.parametrize(
     "case",
     [
         pytest.param(
             case,
             id=case["q"]["id"],
-            marks=[] if place % 9 == 0 else [pytest.mark.slow],
+            marks=[] if place % 18 == 0 else [pytest.mark.slow],
         )
         for place, case in enumerate(RECORDED)
         if case["q"]["id"] not in DIFFERENT
     ],
 )
 def test_recorded_statements(session: Any, tmp_path: Path, case: dict[str, Any]) -> None:
-    environment = environment_of(session)
-    for statement, recorded in zip(case["q"]["statements"], case["a"], strict=True):
-        text = statement
-        if isinstance(text, str):
-            for name in ("t", "u"):
-                text = text.replace(
-                    f"'connector'='oracle-changed','data'='{name}'",
-                    f"'connector'='filesystem','format'='parquet','path'='{tmp_path / name}'",
-                )
-        if "error" in recorded:
-            with pytest.raises(SchemaCoreError):
-                run(environment, text)
-            continue
-        rows = run(environment, text)
-        if "rows" in recorded and text.startswith("SELECT"):
-            assert expected_rows(environment, text, recorded["rows"]) == rows, statement
+    def in_files(statement: str) -> str:
+        for name in ("t", "u"):
+            statement = statement.replace(
+                f"'connector'='oracle-changed','data'='{name}'",
+                f"'connector'='filesystem','format'='parquet','path'='{tmp_path / name}'",
+            )
+        return statement
+
+    play(environment_of(session), case, tmp_path, in_files)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -267,12 +228,35 @@ def test_files_of_changes_are_not_rewritten(
     assert [] == rows_of(environment)
 
 
+@pytest.mark.parametrize("path", ["file:{}/x/../t", "{}//x//..//./t/", "//{}/t"])
+def test_paths_are_resolved_as_by_hadoop(session: Any, tmp_path: Path, path: str) -> None:
+    environment = environment_of(session)
+    environment.execute_sql(
+        "CREATE TABLE t (id INT, file STRING METADATA FROM 'file.path' VIRTUAL, p INT) "
+        "PARTITIONED BY (p) WITH ('connector' = 'filesystem', 'format' = 'json', "
+        f"'path' = '{path.format(tmp_path)}')"
+    )
+    beside = tmp_path / "x" / "p=1" / "part-0.json"
+    beside.parent.mkdir(parents=True)
+    beside.write_text("{}")
+
+    run(environment, "INSERT INTO t VALUES (1, 1), (2, 2), (3, 2)")
+    run(environment, "DELETE FROM t WHERE id = 2")
+    run(environment, "UPDATE t SET id = 7 WHERE p = 1")
+
+    assert [(3, 2), (7, 1)] == run(environment, "SELECT id, p FROM t")
+    run(environment, "INSERT OVERWRITE t PARTITION (p = 1) VALUES (8)")
+    assert [(3, 2), (8, 1)] == run(environment, "SELECT id, p FROM t")
+    (file,) = run(environment, "SELECT file FROM t WHERE p = 1")[0]
+    assert Path(file).parent == tmp_path / "t" / "p=1"
+    run(environment, "DELETE FROM t")
+    assert [] == run(environment, "SELECT id, p FROM t")
+    assert {beside} == {item for item in tmp_path.rglob("*.json") if item.is_file()}
+
+
 # --- ANALYZE TABLE -------------------------------------------------------------------------------
 
-ANALYZED = [
-    json.loads(line)
-    for line in (CASES / "analyze_table.jsonl").read_text(encoding="utf-8").splitlines()
-]
+ANALYZED = read_scripts("analyze_table.jsonl")
 #: Attributes of statistics -> Flink's names.
 NAMES = {
     "min": "Min", "max": "Max", "ndv": "Ndv", "null_count": "NullCount", "true_count": "TrueCount",
@@ -322,7 +306,7 @@ def recorded_number(data: Any, name: str) -> str | None:
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(case, id=case["q"]["id"], marks=[] if place % 9 == 1 else [pytest.mark.slow])
+        pytest.param(case, id=case["q"]["id"], marks=[] if place % 12 == 2 else [pytest.mark.slow])
         for place, case in enumerate(ANALYZED)
     ],
 )

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from schema_core.base.contained_paths import without_file_scheme
+from schema_core.base.contained_paths import normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.catalog.changes import table_changes
 from schema_core.catalog.changes.normal_forms import normal_type, steps_of
@@ -369,7 +369,7 @@ def _files(options: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the path and format of a table's files; None for another connector."""
     if options.get("connector") != "filesystem" or "path" not in options:
         return None
-    path = without_file_scheme(options["path"])
+    path = normalize_path(options["path"])
     if "://" not in path:
         path = os.path.realpath(path)
     return path.rstrip("/"), options.get("format", "")

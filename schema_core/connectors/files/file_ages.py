@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from schema_core.base.contained_paths import decode_uri
 from schema_core.catalog.changes.column_history import (
     ColumnHistory,
     FileMarkers,
@@ -80,7 +81,7 @@ class FileAges:
         for uri in uris:
             if self.version_of(uri) is None and is_marked(_name_of(uri)):
                 raise ExternalError(
-                    f"file {unquote(uri).removeprefix('file://')!r} was written with {OTHER}",
+                    f"file {decode_uri(uri)!r} was written with {OTHER}",
                     code="file-age-unknown",
                     hint=READ_APART,
                 )
@@ -137,7 +138,7 @@ class FileAges:
         reused = ", ".join(map(print_path, self.reused))
         why = f"older files have other values by {reused}" if reused else "columns have been moved"
         return ExternalError(
-            f"file {unquote(file).removeprefix('file://')!r} does not tell with which columns of "
+            f"file {decode_uri(file)!r} does not tell with which columns of "
             f"the table it was written, and {why}",
             code="file-age-unknown",
             hint=READ_APART,

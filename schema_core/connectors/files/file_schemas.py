@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 from schema_core.base.caching import GenerationalCache
+from schema_core.base.contained_paths import decode_uri
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.files.file_ages import listed_paths
 from schema_core.connectors.files.stored_names import (
@@ -374,7 +375,7 @@ def _read_all(
         try:
             return read(uri)
         except Exception as error:
-            problem = f"cannot read the footer of file {_uri_text(uri)!r}: {reason(error)}"
+            problem = f"cannot read the footer of file {decode_uri(uri)!r}: {reason(error)}"
             raise ExternalError(problem, code="file-schema-mismatch") from error
 
     if len(uris) == 1:  # a thread would open a connection to the JVM of its own
@@ -447,7 +448,7 @@ def _problems(
             ):
                 continue
             reported.add(name)
-            yield _problem(mismatch, _uri_text(uri), everywhere and name not in added)
+            yield _problem(mismatch, decode_uri(uri), everywhere and name not in added)
 
 
 def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalError:
@@ -467,11 +468,6 @@ def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalE
         problem = f"file {file!r} has no column {mismatch.name!r}, which is NOT NULL"
         hint = "declare the column as nullable, or rewrite the file"
     return ExternalError(problem, code="file-schema-mismatch", hint=hint)
-
-
-def _uri_text(uri: str) -> str:
-    """Return a local path, or a URI, without escapes."""
-    return unquote(uri).removeprefix("file://")
 
 
 def _type_text(type_: SparkType) -> str:

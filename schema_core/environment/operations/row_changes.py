@@ -28,7 +28,14 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql import syntax
 from schema_core.sql.statement_syntax import Delete, TruncateTable, Update
 from schema_core.sql.type_name import type_name_of
-from schema_core.types import DataType, DateType, LengthType, NullType, TimeType
+from schema_core.types import (
+    DataType,
+    DateType,
+    DecimalType,
+    LengthType,
+    NullType,
+    TimeType,
+)
 from schema_core.types.casts import supports_implicit_cast
 
 #: A statement that changes rows.
@@ -232,7 +239,9 @@ def _value_after(
     declared = column.data_type.nullable()
     is_kept = isinstance(declared, LengthType) and not cuts
     if type_ is not None and type_.nullable() != declared and not is_kept:
-        value = syntax.Call("CAST", (value, type_name_of(declared)), span=value.span)
+        # CAST refuses a literal that does not fit; assigned, it is NULL, as in Flink
+        cast = "TRY_CAST" if isinstance(declared, DecimalType) else "CAST"
+        value = syntax.Call(cast, (value, type_name_of(declared)), span=value.span)
     return syntax.Call("CASE", (syntax.Name((chosen,)), value, before), span=value.span)
 
 

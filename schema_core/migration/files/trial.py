@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.contained_paths import without_file_scheme
+from schema_core.base.contained_paths import normalize_path
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, parse_path
 from schema_core.catalog.api import Capability, Catalog
@@ -174,7 +174,7 @@ def _local_path(options: Mapping[str, str]) -> Path | None:
     """Return the path of a table of local files, or None."""
     if options.get("connector") != "filesystem" or not options.get("path"):
         return None
-    path = without_file_scheme(options["path"])
+    path = normalize_path(options["path"])
     return None if "://" in path else Path(path)
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final
 
-from schema_core.base.contained_paths import is_hidden, without_file_scheme
+from schema_core.base.contained_paths import is_hidden, normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
 from schema_core.catalog.changes.column_history import ColumnHistory, FileMarkers, file_paths
@@ -211,7 +211,7 @@ def find_file(path: str, concerns: Callable[[str], bool] = _is_file) -> str | No
     >>> find_file("/nowhere/t"), find_file("s3://bucket/t"), find_file("hdfs:/data/t")
     (None, 's3://bucket/t', 'hdfs:/data/t')
     """
-    local = without_file_scheme(path)
+    local = normalize_path(path)
     if _SCHEME.match(local):
         return path
     if os.path.isfile(local):  # noqa: PTH113 - paths are strings here

@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol, TypeAlias, cast
 from urllib.parse import unquote
 
-from schema_core.base.contained_paths import is_hidden, without_file_scheme
+from schema_core.base.contained_paths import is_hidden, normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
@@ -431,18 +431,19 @@ def _lock_by_creation(system: FileSystem, path: str) -> Release | None:
 
 
 def absolute(session: SparkSession, path: str) -> str:
-    """Return a path or URI; a local one without scheme, a relative one below this process's.
+    """Return a normalized path or URI; a local one without scheme, a relative one made absolute.
 
     Spark would resolve a relative path against the JVM's first directory. Another default file
     system (``fs.defaultFS``) resolves paths without scheme itself.
     """
-    local = without_file_scheme(path)
-    if local == path and not is_relative(path):
-        return path
-    system, _ = locate_file_system(session, local)
+    normalized = normalize_path(path)
+    is_changed_scheme = path.startswith("file:") and normalized.startswith("/")
+    if not is_relative(path) and not is_changed_scheme:
+        return normalized
+    system, _ = locate_file_system(session, normalized)
     if not isinstance(system, LocalFiles):
         return path
-    return os.path.abspath(local) if is_relative(local) else local  # noqa: PTH100
+    return os.path.abspath(normalized)  # noqa: PTH100
 
 
 def is_relative(path: str) -> bool:
@@ -493,7 +494,7 @@ def _path_of_server(session: SparkSession, path: str) -> str:
             "the server has other files: run this program on its machine, or use a session of "
             "a SparkContext in this process",
         )
-    return os.path.abspath(without_file_scheme(path))  # noqa: PTH100
+    return os.path.abspath(normalize_path(path))  # noqa: PTH100
 
 
 def _has_our_files(session: SparkSession) -> bool:
