@@ -18,6 +18,7 @@ from schema_core.connectors.files.file_formats import (
     IGNORE_NULLS,
     JSON,
     JSON_ERRORS,
+    NULL_KEYS,
     STANDARD,
     ignore_errors_key,
     is_object,
@@ -26,7 +27,7 @@ from schema_core.connectors.files.file_formats import (
     syntax_of,
     text_reader_type,
 )
-from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import UnsupportedError, at
 from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.spark.changelog import ROW_KIND
@@ -200,8 +201,12 @@ def require_writable(form: ChangeFormat, options: Mapping[str, str]) -> None:
 
 _SCHEMA, _PAYLOAD = "schema-include", "payload"
 #: Options of Flink's formats of JSON changes, as those of `json`.
-_JSON_OPTIONS: Final = (JSON_ERRORS, STANDARD, IGNORE_NULLS)
-_NO_NULL_KEYS: Final = "no effect: maps have no NULL keys"
+_JSON_OPTIONS: tuple[ConfigOption[Any], ...] = (
+    JSON_ERRORS,
+    STANDARD,
+    IGNORE_NULLS,
+    *NULL_KEYS,
+)
 _PLAIN: Final = "encode.decimal-as-plain-number"
 
 
@@ -247,13 +252,10 @@ class JsonChanges:
             )
             for option in _JSON_OPTIONS
         ]
-        modes = choice("FAIL", "DROP", "LITERAL")
-        own += (
-            ConfigOption(f"{prefix}map-null-key.mode", modes, "FAIL", _NO_NULL_KEYS),
-            ConfigOption(f"{prefix}map-null-key.literal", str, "null", _NO_NULL_KEYS),
+        own.append(
             ConfigOption(
                 prefix + _PLAIN, boolean, False, "whether decimals are written without an exponent"
-            ),
+            )
         )
         for suffix, field in (self.patterns or {}).items():
             about = f"reads only messages whose {field!r} matches this regular expression"

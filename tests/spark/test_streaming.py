@@ -295,7 +295,7 @@ def test_streaming_jobs_that_are_refused(
     assert not (tmp_path / "checkpoints").exists()
     assert expected == refused(env, "SELECT id FROM p")
     for option in (
-        "'sink.partition-commit.policy.kind' = 'success-file'",
+        "'sink.partition-commit.policy.kind'='success-file','sink.partition-commit.delay'='1 h'",
         "'auto-compaction' = 'true'",
     ):
         assert expected == refused(env, f"INSERT INTO t /*+ OPTIONS({option}) */ SELECT id FROM s")

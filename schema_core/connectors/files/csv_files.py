@@ -155,8 +155,13 @@ def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
 
     Raises:
         SchemaError: with code `invalid-option-value` for a delimiter, quote or escape of more than
-            one character.
+            one character, and for a quote character that is disabled.
     """
+    if NO_QUOTE.of(options) and QUOTE.key in options:
+        raise SchemaError(
+            f"option {QUOTE.key!r} must not be set if {NO_QUOTE.key!r} is true",
+            code="invalid-option-value",
+        )
     quote_ = "" if NO_QUOTE.of(options) else _character(QUOTE, options)
     escape = _character(ESCAPE, options)
     return CsvDialect(

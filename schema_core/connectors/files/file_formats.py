@@ -106,6 +106,14 @@ STANDARD = ConfigOption(
 IGNORE_NULLS = ConfigOption(
     "json.encode.ignore-null-fields", boolean, False, "whether fields that are NULL are not written"
 )
+#: Options for maps with a NULL key, which fail the job: no map has one.
+NULL_KEYS: tuple[ConfigOption[Any], ...] = tuple(
+    ConfigOption(f"json.map-null-key.{suffix}", parse, default, "no effect: maps have no NULL keys")
+    for suffix, parse, default in (
+        ("mode", choice("FAIL", "DROP", "LITERAL"), "FAIL"),
+        ("literal", str, "null"),
+    )
+)
 #: Options of Flink's format with one supported value.
 JSON_FIXED = (
     ConfigOption(
@@ -113,9 +121,6 @@ JSON_FIXED = (
         choice("false"),
         "false",
         "only `false`: a missing field is NULL",
-    ),
-    ConfigOption(
-        "json.map-null-key.mode", choice("FAIL"), "FAIL", "only `FAIL`: maps have no NULL keys"
     ),
     ConfigOption(
         "json.encode.decimal-as-plain-number",
@@ -257,7 +262,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "json",
-            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *JSON_FIXED),
+            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *NULL_KEYS, *JSON_FIXED),
             is_text=True,
             reading=_read_json,
             writing=_json,

@@ -353,10 +353,14 @@ class FileLayout:
             quote_uri(f"{self.path}/{name}") for name in self.relative_paths(paths)
         )
 
+    @property
+    def root(self) -> str:
+        """The path of the table in its file system, as in values of the metadata ``file.path``."""
+        return re.sub(_SCHEME, "", self.path).rstrip("/")
+
     def relative_paths(self, paths: Iterable[str]) -> list[str]:
         """Return values of the metadata ``file.path`` as paths below the table's directory."""
-        root = re.sub(_SCHEME, "", self.path).rstrip("/") + "/"
-        return sorted(path.removeprefix(root) for path in paths)
+        return sorted(path.removeprefix(f"{self.root}/") for path in paths)
 
     def _of_files(
         self,
@@ -491,7 +495,7 @@ class FileLayout:
         type_ = next(
             column.data_type for column in self.schema.columns if column.name == key
         ).nullable()
-        root = re.escape(re.sub(_SCHEME, "", self.path).rstrip("/"))
+        root = re.escape(self.root)
         place = f"^{root}/(?:.*/)?{re.escape(key)}=([^/]*)/"
         problem = f"a file is in no directory of the partition column {key!r}"
         value = nodes.let(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core import types
 from schema_core.base.arguments import require_instance
-from schema_core.base.contained_paths import is_hidden
+from schema_core.base.contained_paths import is_hidden, is_plain
 from schema_core.base.paths import join_names
 from schema_core.catalog.changes.table_changes import print_path
 from schema_core.connectors.change_formats import unbounded_changes
@@ -48,10 +48,19 @@ from schema_core.connectors.files.unreadable_files import (
     require_short_lines,
 )
 from schema_core.environment.connector import Ability, Boundedness, DeliveryGuarantee
-from schema_core.environment.options import ConfigOption, duration, integer
+from schema_core.environment.options import (
+    ConfigOption,
+    boolean,
+    choice,
+    duration,
+    integer,
+    invalid_value,
+    memory_size,
+    time_zone,
+)
 from schema_core.environment.planner import fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
-from schema_core.errors import ExternalError, UnsupportedError
+from schema_core.errors import ExternalError, UnsupportedError, at
 from schema_core.mappings.exact_types import TYPE_KEY
 from schema_core.mappings.spark.pyspark_types import (
     from_struct_field,
@@ -65,6 +74,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.translation import sql_type
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, quote
 from schema_core.spark.connector import RowLevelInfo, RowLevelMode, metadata_column, raw_column
@@ -92,21 +102,66 @@ MONITOR_INTERVAL = ConfigOption(
     None,
     "reads files that are added later, too: the table is unbounded",
 )
+
+
+def _policies(text: str) -> tuple[str, ...]:
+    """Parse a list of policies."""
+    policies = tuple(text.lower().split(","))
+    if refused := [policy for policy in policies if policy not in ("metastore", "success-file")]:
+        raise invalid_value("'metastore', 'success-file' or both with a comma", refused[0])
+    return policies
+
+
+def _file_name(text: str) -> str:
+    """Parse the name of a file that readers skip."""
+    if not is_plain(text) or "/" in text or not is_hidden(text, is_directory=False):
+        raise invalid_value("the name of a file that begins with '_' or '.'", text)
+    return text
+
+
+PATTERN = ConfigOption(
+    "source.path.regex-pattern",
+    str,
+    None,
+    "reads only the files whose absolute path matches this regular expression of Java",
+)
+POLICIES = ConfigOption(
+    "sink.partition-commit.policy.kind",
+    _policies,
+    None,
+    "success-file: a file that each partition gets after its rows; metastore: no effect",
+)
+SUCCESS_FILE = ConfigOption(
+    "sink.partition-commit.success-file.name", _file_name, "_SUCCESS", "the name of this file"
+)
+TRIGGER = ConfigOption(
+    "sink.partition-commit.trigger",
+    choice("process-time", "partition-time"),
+    "process-time",
+    "no effect on a batch job",
+)
+DELAY = ConfigOption(
+    "sink.partition-commit.delay", duration, dt.timedelta(0), "no effect on a batch job"
+)
+COMPACTION = ConfigOption("auto-compaction", boolean, False, "no effect on a batch job of Spark")
 #: Flink's options for the layout of files, accepted without effect.
 WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
-    ConfigOption(key, str, None, "no effect on a batch job of Spark")
-    for key in (
-        "source.report-statistics", "auto-compaction",
-        "compaction.file-size", "compaction.parallelism", "sink.shuffle-by-partition.enable",
-        "sink.rolling-policy.file-size", "sink.rolling-policy.rollover-interval",
-        "sink.rolling-policy.check-interval", "sink.rolling-policy.inactivity-interval",
-        "sink.partition-commit.trigger", "sink.partition-commit.delay",
-        "sink.partition-commit.watermark-time-zone", "sink.partition-commit.policy.kind",
-        "sink.partition-commit.policy.class", "sink.partition-commit.success-file.name",
-        "partition.time-extractor.kind", "partition.time-extractor.class",
-        "partition.time-extractor.timestamp-pattern",
+    ConfigOption(key, parse, None, "no effect on a batch job of Spark")
+    for key, parse in (
+        ("source.report-statistics", choice("ALL", "NONE")),
+        ("compaction.file-size", memory_size),
+        ("sink.shuffle-by-partition.enable", boolean),
+        ("sink.rolling-policy.file-size", memory_size),
+        ("sink.rolling-policy.rollover-interval", duration),
+        ("sink.rolling-policy.check-interval", duration),
+        ("sink.rolling-policy.inactivity-interval", duration),
+        ("sink.partition-commit.watermark-time-zone", time_zone),
+        ("sink.partition-commit.policy.class", str),
+        ("partition.time-extractor.kind", str),
+        ("partition.time-extractor.class", str),
+        ("partition.time-extractor.timestamp-pattern", str),
     )
-)  # fmt: skip
+)
 
 
 class FilesystemConnector:
@@ -130,7 +185,10 @@ class FilesystemConnector:
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and of the table's format."""
         form = format_of(options).options if "format" in options else ()
-        own = (PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM, MONITOR_INTERVAL)
+        own = (
+            PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM, MONITOR_INTERVAL, PATTERN, POLICIES,
+            SUCCESS_FILE, TRIGGER, DELAY, COMPACTION,
+        )  # fmt: skip
         return (*own, *WITHOUT_EFFECT, *form)
 
     # --- reading -------------------------------------------------------------------------------
@@ -205,9 +263,17 @@ class FilesystemConnector:
         definition: commit.Definition,
     ) -> tuple[DataFrame, frozenset[str]]:
         session = context.session
+        if layout.partitions and system.status(root) is None:  # no rows, as in Flink
+            return _empty_frame(context), frozenset()
         _require_directory(layout.path, system, root)
-        if context.groups is not None:
-            layout = layout.with_files(context.groups)
+        files = context.groups
+        if (pattern := PATTERN.of(context.options)) is not None:
+            matching = _matching_files(session, commit.Directory(system, root), layout, pattern)
+            files = matching if files is None else files & matching
+        if files is not None:
+            if not files:
+                return _empty_frame(context), frozenset()
+            layout = layout.with_files(files)
         with _one_depth(layout.path):
             frame = commit.read_consistently(
                 commit.Directory(system, root),
@@ -278,6 +344,12 @@ class FilesystemConnector:
         """
         if change_format(context.options) is not None:
             raise unbounded_changes(f"remove the option '{MONITOR_INTERVAL.key}'")
+        if PATTERN.key in context.options:
+            raise UnsupportedError(
+                f"a streaming job reads all files: it cannot follow the option '{PATTERN.key}'",
+                code="streaming-not-supported",
+                hint=f"remove the option, or '{MONITOR_INTERVAL.key}'",
+            )
         layout = FileLayout(context, streams=True)
         session = context.session
         has_other_fields = layout.form is file_formats.CSV and layout.ages.has_other_fields(None)
@@ -365,6 +437,7 @@ class FilesystemConnector:
             id=context.job,
             batch=None if part is None else commit.Batch(part.job, part.number),
             expected=context.files,
+            success_file=_success_file(context, layout),
         )
         stage.check()
         return stage
@@ -373,8 +446,8 @@ class FilesystemConnector:
         """Return that the rows that remain replace the files that have a deleted row.
 
         Raises:
-            UnsupportedError: with code `rows-would-be-lost` if records that cannot be read are
-                skipped, `unsupported-ability` for files of changes.
+            UnsupportedError: with code `rows-would-be-lost` if records that cannot be read, or
+                files with other names, are skipped, `unsupported-ability` for files of changes.
         """
         if change_format(context.options) is not None:
             raise UnsupportedError(
@@ -382,6 +455,13 @@ class FilesystemConnector:
                 "depends on its place: a file cannot be replaced by rows",
                 code="unsupported-ability",
                 hint="write the rows that are to remain by INSERT OVERWRITE",
+            )
+        if PATTERN.key in context.options:
+            raise UnsupportedError(
+                f"with the option {PATTERN.key!r}, DELETE and UPDATE would write files that the "
+                "table does not read",
+                code="rows-would-be-lost",
+                hint="change the rows of a table without the option",
             )
         _require_all_records(context.options)
         return RowLevelInfo(RowLevelMode.ALL_ROWS, "file.path")
@@ -395,9 +475,13 @@ class FilesystemConnector:
         return self.apply_row_level_delete(context)
 
     def execute_truncation(self, context: WriteContext) -> None:
-        """Delete all files of the table, in one commit."""
+        """Delete all files that the table reads, in one commit."""
         stage = cast("commit.FileStage", self.stage(context))
         stage.scope = commit.OverwriteScope(everything=True)
+        if (pattern := PATTERN.of(context.options)) is not None:
+            layout = FileLayout(context)
+            files = _matching_files(context.session, stage.directory, layout, pattern)
+            stage.scope = commit.OverwriteScope(files=frozenset(layout.relative_paths(files)))
         try:
             stage.prepare()
             stage.commit()
@@ -520,21 +604,31 @@ def _require_all_records(options: Mapping[str, str]) -> None:
         )
 
 
-#: Options by which a streaming job of Flink does more than commit files -> values that do not.
-_OF_STREAMS: Mapping[str, frozenset[str]] = {
-    "sink.partition-commit.policy.kind": frozenset(),
-    "auto-compaction": frozenset({"false"}),
-}
+def _success_file(context: WriteContext, layout: FileLayout) -> str | None:
+    """Return the name of the file that marks a committed partition, if the table has such files.
+
+    Flink's streaming jobs write none into tables without partitions.
+    """
+    if "success-file" not in (POLICIES.of(context.options) or ()):
+        return None
+    if context.batch is not None and not layout.partitions:
+        return None
+    return SUCCESS_FILE.of(context.options)
 
 
 def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
-    for key, harmless in _OF_STREAMS.items():
-        if key in options and options[key].strip().lower() not in harmless:
-            raise UnsupportedError(
-                f"streaming jobs do not support the option {key!r} of the connector 'filesystem'",
-                code="streaming-not-supported",
-                hint="remove the option",
-            )
+    """Refuse options by which a streaming job of Flink does more than commit files at once."""
+    ignored = [COMPACTION.key] if COMPACTION.of(options) else []
+    if POLICIES.key in options:
+        ignored += [TRIGGER.key] if TRIGGER.of(options) != "process-time" else []
+        ignored += [DELAY.key] if DELAY.of(options) else []
+    if ignored:
+        raise UnsupportedError(
+            f"streaming jobs do not support the option {ignored[0]!r} of the connector "
+            f"'filesystem' with the value {options[ignored[0]]!r}",
+            code="streaming-not-supported",
+            hint="remove the option",
+        )
 
 
 def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
@@ -547,6 +641,34 @@ def _require_one_name(layout: FileLayout, checked: CheckedFiles) -> None:
             code="streaming-not-supported",
             hint=stored_names.REWRITE,
         )
+
+
+def _empty_frame(context: ReadContext) -> DataFrame:
+    """Return the columns and the metadata of a table without files."""
+    metadata = {metadata_column(key): METADATA[key][0] for key in context.metadata}
+    columns = {**context.columns, **metadata}
+    items = [
+        (to_physical(nodes.Cast(nodes.NULL, sql_type(type_)), type_), name)
+        for name, type_ in columns.items()
+    ]
+    return select(context.session.range(0), items)
+
+
+def _matching_files(
+    session: SparkSession, directory: commit.Directory, layout: FileLayout, pattern: str
+) -> frozenset[str]:
+    """Return the files whose path matches, as values of the metadata ``file.path``."""
+    paths = [(f"{layout.root}/{name}".rstrip("/"),) for name, _ in directory.files()]
+    if not paths:
+        return frozenset()
+    matches = nodes.call("rlike", ColumnNode("path"), f"^(?:{pattern})$")
+    frame = session.createDataFrame(paths, "path STRING").where(nodes.to_sql(matches))
+    try:
+        with spark_errors():
+            return frozenset(row[0] for row in frame.collect())
+    except ExternalError as error:
+        with at(f"option {PATTERN.key!r}"):
+            raise invalid_value("a regular expression of Java", pattern) from error
 
 
 def _require_directory(path: str, system: file_systems.FileSystem, root: str) -> None:

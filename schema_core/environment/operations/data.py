@@ -324,8 +324,16 @@ def require_fit(relation: relational.Relation, target: BoundTable, how: Writing)
     schema, fixed = target.table.resolved_schema, how.partition
     _check_partition(target, fixed)
     check_names(how.columns, schema)
+    keys = frozenset(key for key, _ in fixed.values) if fixed else frozenset[str]()
+    for name in how.columns:
+        if name.parts[0] in keys:
+            raise SchemaError(
+                f"column {name.parts[0]!r} has a value in the PARTITION clause",
+                code="duplicate-column",
+                span=name.span,
+            )
     chosen = [name.parts[0] for name in how.columns] or [
-        name for name in persisted_columns(schema) if not fixed or name not in dict(fixed.values)
+        name for name in persisted_columns(schema) if name not in keys
     ]
     _check_types(how, schema)
     check_assignment(relational.result_columns(relation), schema, chosen)

@@ -803,6 +803,7 @@ class FileStage:
     `held` is the catalog's definition when the job starts; `definition`, if another, the one that
     it is to hold when the rows become visible. The stage of a `batch` committed before discards its
     rows. `expected` are the files that the job has read: no others are deleted (`table-changed`).
+    `success_file` is the name of an empty file that each directory with new files gets at the end.
     """
 
     def __init__(
@@ -816,9 +817,11 @@ class FileStage:
         id: str = "",  # noqa: A002 - the attribute of `CommitFileName`
         batch: Batch | None = None,
         expected: Collection[str] | None = None,
+        success_file: str | None = None,
     ) -> None:
         self.directory = directory
         self.scope = scope
+        self._success_file = success_file
         self.name: CommitFileName = CommitFileName(
             CommitFileKind.STAGE, Owner.this(), id or uuid.uuid4().hex
         )
@@ -992,6 +995,14 @@ class FileStage:
         """
         if not self._is_prepared:
             self.prepare()
+        self._commit()
+        if self._success_file is not None:
+            for directory in sorted({path.rpartition("/")[0] for path in self._new}):
+                name = f"{directory}/{self._success_file}" if directory else self._success_file
+                self.directory.delete_file(name)
+                self.directory.create(name, b"")
+
+    def _commit(self) -> None:
         if self.is_beside and self._publish():
             return
         if self._is_repeated:
