@@ -246,7 +246,8 @@ def warm(session: SparkSession, send: Callable[[Any], None]) -> None:
 def cancel_jobs(session: SparkSession, send: Callable[[Any], None]) -> None:
     """Cancel the jobs that a killed process has left in the JVM, and wait until they have ended.
 
-    A cancelled job's tasks still write for a moment.
+    A task of a cancelled job still writes for a moment, and a call of the process that was being
+    planned starts its job later.
     """
     context: Any = session.sparkContext
     tracker = context._jsc.sc().statusTracker()
@@ -254,7 +255,16 @@ def cancel_jobs(session: SparkSession, send: Callable[[Any], None]) -> None:
     while time.monotonic() < deadline:
         context.cancelAllJobs()
         tasks = sum(executor.numRunningTasks() for executor in tracker.getExecutorInfos())
-        if not tasks and not list(tracker.getActiveJobIds()):
+        if not tasks and not list(tracker.getActiveJobIds()) and _is_only_call(context):
             return
         time.sleep(0.02)
     raise RuntimeError("jobs of the killed process still run after 20 seconds")
+
+
+def _is_only_call(context: Any) -> bool:
+    """Return whether the JVM executes no call of a Python process but this one."""
+    calls = 0
+    for thread, stack in context._jvm.java.lang.Thread.getAllStackTraces().items():
+        if thread.getName().startswith("Thread-"):
+            calls += any("py4j.reflection.MethodInvoker" in frame.toString() for frame in stack)
+    return calls == 1
