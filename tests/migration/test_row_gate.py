@@ -16,9 +16,10 @@ from schema_core.migration import (
     RowProblem,
     ValidationReport,
 )
-from schema_core.migration.gates import row_gate
+from schema_core.migration.gates import followed_rows
+from schema_core.migration.gates.followed_rows import WRITES_ROWS
 from schema_core.migration.gates.row_gate import (
-    WRITES_ROWS,
+    downgrade_validated,
     require_fitting_rows,
     upgrade_validated,
     validate_migrations,
@@ -44,7 +45,7 @@ class Gate:
         self.problems: tuple[RowProblem, ...] = ()
         self.environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         self.migrator(START).upgrade()
-        monkeypatch.setattr(row_gate, "validate_rows", self.validate)
+        monkeypatch.setattr(followed_rows, "validate_rows", self.validate)
 
     def validate(self, _: object, path: str, __: object, *, renames: Any) -> ValidationReport:
         self.read.append((path, dict(renames)))
@@ -120,7 +121,7 @@ def test_what_cannot_be_compared_is_refused_unless_it_is_accepted(
     assert "rows-do-not-fit" == caught.value.code
     assert f"default_catalog.default_database.t: not checked: {reason}" in str(caught.value)
 
-    assert "check the rows yourself, then accept: not-checked" == caught.value.hint
+    assert "check the rows yourself, then accept them: --accept not-checked" == caught.value.hint
 
     gate.upgrade(up, accept=["not-checked"])
     assert ["0001_m", "0002_m"] == gate.applied()
@@ -134,10 +135,38 @@ def test_data_steps_of_the_migration(gate: Gate) -> None:
     fill = "UPDATE u SET k = 0 WHERE k IS NULL; ALTER TABLE u MODIFY k INT NOT NULL;"
     migrator = gate.migrator(START, f"-- up\n{rewrite}\n{fill}\n")
 
-    rewritten, filled = validate_migrations(migrator, ["0002_m"])
+    rewritten, filled = validate_migrations(migrator, [migrator.directory.find("0002_m")])
     assert ["null-value"] == [problem.kind for problem in rewritten.problems]
     assert (WRITES_ROWS,) == filled.unchecked
     assert [(TABLE_T, {})] == gate.read
+    assert f"{filled.path}: not checked: {WRITES_ROWS}" == str(filled)
+
+
+def test_an_undo_is_refused_for_rows_that_do_not_fit(gate: Gate) -> None:
+    down = "ALTER TABLE t RENAME x TO a;\nALTER TABLE t DROP c;"
+    texts = [
+        f"-- up\nALTER TABLE {table} ADD c INT;\nALTER TABLE {table} RENAME a TO x;\n"
+        f"-- down\n{down.replace(' t ', f' {table} ')}\n"
+        for table in ("t", "u")
+    ]
+    migrator = gate.migrator(START, *texts)
+    migrator.upgrade()
+    gate.problems = (RowProblem("value-dropped", ("c",), "the value is dropped", 2, {}),)
+
+    with pytest.raises(SchemaCoreError) as caught:
+        list(downgrade_validated(migrator, "1"))
+    assert "migration 0003_m is not undone, because rows do not fit: " in caught.value.problem
+    assert "correct the rows first, or accept the loss: --accept value-dropped" == caught.value.hint
+    assert [(TABLE_U, {"x": "a"})] == gate.read
+    assert ["0001_m", "0002_m", "0003_m"] == gate.applied()
+
+    accepted = downgrade_validated(migrator, "1", ["value-dropped"], dry_run=True)
+    assert 4 == len([*accepted])
+    assert ["0001_m", "0002_m", "0003_m"] == gate.applied()
+    accepted = downgrade_validated(migrator, "1", ["value-dropped"])
+    assert ["downgrade 0003_m: 2 statements", "downgrade 0002_m: 2 statements"] == [
+        str(each) for each in accepted if not isinstance(each, ValidationReport)
+    ]
 
 
 def test_a_migration_is_applied_before_the_next_one_is_validated(gate: Gate) -> None:
@@ -148,7 +177,7 @@ def test_a_migration_is_applied_before_the_next_one_is_validated(gate: Gate) -> 
         gate.upgrade(harmless, narrowing)
     assert ["0001_m", "0002_m"] == gate.applied()
     assert "migration 0003_m is not applied, because rows do not fit: " in str(caught.value)
-    assert caught.value.hint == "correct the rows first, or accept the loss: too-long"
+    assert caught.value.hint == "correct the rows first, or accept the loss: --accept too-long"
 
     assert [f"{TABLE_T}: 3 rows in 1 file, 1 problem", "upgrade 0003_m: 1 statement"] == (
         gate.upgrade(harmless, narrowing, accept=["too-long"])

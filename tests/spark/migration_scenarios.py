@@ -585,6 +585,14 @@ REFUSED: Final = (
         "rows-do-not-fit",
     ),
     Refused(
+        "an UPDATE that leaves NULL before NOT NULL",
+        "ALTER TABLE people ADD note STRING;\n"
+        "UPDATE people SET note = name WHERE people.id = (SELECT MAX(id) FROM people) + 1;\n"
+        "ALTER TABLE people MODIFY note STRING NOT NULL;",
+        "rows-do-not-fit",
+        "leave NULL in 'note', in 3 rows",
+    ),
+    Refused(
         "validated rows that do not fit",
         "ALTER TABLE people MODIFY city STRING NOT NULL;",
         "rows-do-not-fit",

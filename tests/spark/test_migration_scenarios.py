@@ -372,7 +372,9 @@ def test_a_data_step_that_fails_is_corrected_and_continued(project: Project) -> 
 
     project.run("upgrade", status=1)
     assert "0003_change" in project.errors
-    assert "unfinished" in project.run("history")
+    assert "1 step executed; it is continued by: schema-core migrate upgrade" in project.run(
+        "history"
+    )
     assert PEOPLE == project.read("people")["people"]
 
     project.write("0003_change", f"{insert}UPDATE people SET age = '0' WHERE age = 'old';\n")
@@ -380,6 +382,46 @@ def test_a_data_step_that_fails_is_corrected_and_continued(project: Project) -> 
     rows = project.read("people", "adults")
     assert [(row[0], row[1]) for row in PEOPLE] == rows["adults"]
     assert ["36", "41", "0"] == [row[2] for row in rows["people"]]
+
+
+def test_an_undo_that_loses_values_is_refused_before_anything_is_undone(project: Project) -> None:
+    up = "ALTER TABLE people ADD note STRING;\nUPDATE people SET note = name WHERE id < 3;"
+    down = (
+        "INSERT INTO adults SELECT id, name FROM people;\n"
+        "-- rewrite: people\nALTER TABLE people DROP note;"
+    )
+    project.write("0003_change", f"-- up\n{up}\n-- down\n{down}\n")
+    project.run("upgrade")
+    files = project.files()
+
+    assert "'-- accept: value-dropped' [column-dropped]" in project.run(
+        "downgrade", "-1", "--dry-run"
+    )
+    project.run("downgrade", "-1", status=1)
+    assert "0003_change.sql:7:1: error[rows-do-not-fit]" in project.errors
+    assert "--validate --accept value-dropped" in project.errors
+    output = project.run("downgrade", "-1", "--validate", status=1)
+    assert "note: 2 rows: the value is dropped [value-dropped]" in output
+    assert files == project.files()
+    assert "unfinished" not in project.run("history")
+
+    project.run("downgrade", "-1", "--validate", "--accept", "value-dropped")
+    rows = project.read("people", "adults")
+    assert [PEOPLE, [row[:2] for row in PEOPLE]] == [rows["people"], rows["adults"]]
+
+
+def test_a_table_without_rows_is_filled_and_narrowed(project: Project) -> None:
+    """The files without rows are older than the column, and are replaced by the UPDATE."""
+    project.execute("INSERT INTO adults SELECT id, name FROM people WHERE id > 5")
+    up = (
+        "ALTER TABLE adults ADD note STRING;\nUPDATE adults SET note = 'x';\n"
+        "ALTER TABLE adults MODIFY note STRING NOT NULL;"
+    )
+    project.write("0003_change", f"-- up\n{up}\n")
+
+    project.run("upgrade")
+
+    assert {"adults": []} == project.read("adults")
 
 
 def test_rows_that_do_not_fit_are_counted(project: Project) -> None:

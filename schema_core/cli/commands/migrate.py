@@ -28,6 +28,7 @@ from schema_core.cli.commands.migration_gates import (
     check_definitions,
     describe_risk,
     find_risks,
+    find_undo_risks,
     lint_files,
     read_setup,
 )
@@ -45,7 +46,12 @@ from schema_core.cli.progress import Quiet, follow, show_elapsed_time
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError, similar
-from schema_core.migration.files.applied_migrations import MigrationState, MigrationStatus
+from schema_core.migration.files.applied_migrations import (
+    CONTINUED_BY,
+    DOWN,
+    MigrationState,
+    MigrationStatus,
+)
 from schema_core.migration.files.definitions import import_definitions, read_definitions
 from schema_core.migration.files.directory import SETUP, MigrationDirectory
 from schema_core.migration.files.generation import (
@@ -59,7 +65,7 @@ from schema_core.migration.files.generation import (
 from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.runs import MigrationResult
 from schema_core.migration.files.trial import try_migrations
-from schema_core.migration.gates.row_gate import upgrade_validated
+from schema_core.migration.gates.row_gate import downgrade_validated, upgrade_validated
 from schema_core.migration.gates.view_checks import describe_broken_view
 from schema_core.migration.rows.data_rewrite import rewrite_table
 from schema_core.migration.rows.table_differences import table_diff
@@ -153,6 +159,12 @@ def _environment(directory: Path, setup: Path | None, define: list[str] | None) 
     return environment
 
 
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(help="With --validate: too-long, value-dropped, not-checked and others."),
+]
+
+
 def upgrade(  # noqa: PLR0913 - one argument for each option
     target: LastMigration = None,
     directory: Directory = MIGRATIONS,
@@ -166,10 +178,7 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
     validate: Annotated[
         bool, typer.Option("--validate", help="Apply a migration only if all rows fit.")
     ] = False,
-    accept: Annotated[
-        list[str] | None,
-        typer.Option(help="With --validate: too-long, value-dropped, not-checked and others."),
-    ] = None,
+    accept: Accept = None,
 ) -> None:
     """Apply the migrations that were not applied yet, each in a transaction with its entry.
 
@@ -178,10 +187,7 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
     definitions stop it.
     """
     with script.exit_on_error(directory, None):
-        if (accept and not validate) or (sql and validate):
-            raise SchemaError(
-                "--accept requires --validate, which excludes --sql", code="wrong-argument"
-            )
+        _require_validate(accept, sql=sql, validate=validate)
         migrator = _migrator(directory, setup, define, user)
         if sql:
             print(migrator.script(target), end="")
@@ -197,6 +203,13 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
             _show(results, find_risks(migrator, directory, setup, define, target))
         else:
             _show(migrator.upgrade(target, take_over=take_over))
+
+
+def _require_validate(accept: list[str] | None, *, sql: bool, validate: bool) -> None:
+    if (accept and not validate) or (sql and validate):
+        raise SchemaError(
+            "--accept requires --validate, which excludes --sql", code="wrong-argument"
+        )
 
 
 def try_pending(
@@ -250,7 +263,7 @@ def try_pending(
                         answer.print()
 
 
-def downgrade(
+def downgrade(  # noqa: PLR0913 - one argument for each option
     target: Annotated[
         str, typer.Argument(help="The last migration that stays: its name, number, -1 or base.")
     ],
@@ -261,17 +274,32 @@ def downgrade(
     sql: Sql = False,
     take_over: TakeOver = False,
     user: User = None,
+    *,
+    validate: Annotated[
+        bool, typer.Option("--validate", help="Undo a migration only if all rows fit.")
+    ] = False,
+    accept: Accept = None,
 ) -> None:
     """Undo the migrations after another one, by the statements that the history has.
 
-    Exits with 1 for a migration that cannot be undone.
+    Exits with 1 for a migration that cannot be undone. With --validate, the rows of the tables that
+    the undo changes are counted before it; rows that do not fit the old definitions stop it.
     """
     with script.exit_on_error(directory, None):
+        _require_validate(accept, sql=sql, validate=validate)
         migrator = _migrator(directory, setup, define, user)
         if sql:
             print(migrator.script(target, down=True), end="")
+        elif validate:
+            with show_elapsed_time("validate"):
+                validated = downgrade_validated(
+                    migrator, target, accept or [], dry_run=dry_run, take_over=take_over
+                )
+                risks = find_undo_risks(migrator, setup, define, target) if dry_run else None
+                _show(validated, risks)
         elif dry_run:
-            _show(migrator.downgrade(target, dry_run=True), {})
+            results = migrator.downgrade(target, dry_run=True)
+            _show(results, find_undo_risks(migrator, setup, define, target))
         else:
             _show(migrator.downgrade(target, take_over=take_over))
 
@@ -339,6 +367,11 @@ def history_lines(entries: Sequence[MigrationStatus]) -> Iterator[str]:
     for entry, row in zip(entries, rows, strict=True):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True) if width)
         yield escaped(" ".join(cells).rstrip())
+        if entry.direction:
+            subject = "its undo" if entry.direction == DOWN else "it"
+            steps = quantity(entry.executed_steps, "step")
+            command = f"schema-core migrate {CONTINUED_BY[entry.direction]}"
+            yield escaped(f"  {steps} executed; {subject} is continued by: {command}")
         for step in entry.written_rows:
             table = join_names((step.database, step.name))
             count = "an unknown number of" if step.rows is None else f"{step.rows:,}"

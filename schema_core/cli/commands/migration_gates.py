@@ -27,17 +27,24 @@ from schema_core.cli.findings import (
 from schema_core.cli.git_files import RevisionFiles, find_revision_files
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.migration.catalog_differences import CatalogContent, diff_catalogs
+from schema_core.migration.files.applied_migrations import DOWN, UP
 from schema_core.migration.files.definitions import (
     WantedContent,
     adopt_values,
     import_definitions,
     read_definitions,
 )
-from schema_core.migration.files.directory import SETUP, MigrationDirectory
+from schema_core.migration.files.directory import SETUP, MigrationDirectory, MigrationFile
 from schema_core.migration.files.migrator import Migrator
 from schema_core.migration.files.scratch import mask_secrets, open_scratch
 from schema_core.migration.files.variables import FilledScript, hide_values
-from schema_core.migration.gates.lint import RULES, LintFinding, lint_history, lint_migrations
+from schema_core.migration.gates.lint import (
+    RULES,
+    LintFinding,
+    lint_history,
+    lint_migrations,
+    lint_undo,
+)
 
 Since = Annotated[
     str | None,
@@ -191,11 +198,40 @@ def find_risks(
         variables=migrator.variables,
         old=files.keys() - {*pending},
     )
+    return _risks_by_statement(findings, files, UP, migrator.variables)
+
+
+def find_undo_risks(
+    migrator: Migrator, setup: Path | None, define: list[str] | None, target: str
+) -> Risks:
+    """Return what `lint_undo` finds in the undo of the migrations after a target.
+
+    Args:
+        migrator: The migrator of the catalog in use.
+        setup: The setup script; by default that of the directory of the migrations.
+        define: ``NAME=VALUE``, the values of variables.
+        target: As for `Migrator.downgrade`.
+
+    Raises:
+        SchemaCoreError: as `lint_undo`.
+    """
+    files = {file.name: file for file in migrator.find_undone(target)}
+    setup_script = read_setup(migrator.directory.path, setup, define)
+    findings = lint_undo(migrator, [*files], setup=setup_script)
+    return _risks_by_statement(findings, files, DOWN, migrator.variables)
+
+
+def _risks_by_statement(
+    findings: Sequence[LintFinding],
+    files: Mapping[str, MigrationFile],
+    section: str,
+    variables: Mapping[str, str],
+) -> Risks:
     risks: dict[tuple[str, int], list[LintFinding]] = {}
     for finding in findings:
         file = files.get(Path(finding.file).stem)
         if file is not None:
-            lines = file.statement_lines("up", migrator.variables)
+            lines = file.step_lines(section, variables)
             number = bisect_right(lines, finding.line) if finding.line else 0
             risks.setdefault((file.name, number), []).append(finding)
     return risks

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Final
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.text import quantity
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.migration_history import CatalogMigration, WrittenRows
 from schema_core.errors import NotFoundError, SchemaError, similar
@@ -22,6 +23,8 @@ BASE: Final = "base"
 #: The sections of a migration, and the directions in which it is executed.
 UP: Final = "up"
 DOWN: Final = "down"
+#: Direction -> the command that continues an unfinished migration.
+CONTINUED_BY: Final[Mapping[str, str]] = {UP: "upgrade", DOWN: "downgrade -1"}
 
 
 class MigrationState(Enum):
@@ -45,7 +48,9 @@ class MigrationStatus:
     """A migration of the directory or the history.
 
     The other fields are those of `CatalogMigration`; `applied_at` is None while it is pending. In
-    the state `UNDONE` the time, the user, the duration and the rows are those of the undo.
+    the state `UNDONE` the time, the user, the duration and the rows are those of the undo. In the
+    state `UNFINISHED`, `direction` is ``up`` or ``down``, and `executed_steps` are the statements
+    and rewrites of this section that were executed.
     """
 
     name: str
@@ -55,6 +60,8 @@ class MigrationStatus:
     applied_by: str = ""
     milliseconds: int | None = None
     written_rows: tuple[WrittenRows, ...] = ()
+    direction: str = ""
+    executed_steps: int = 0
 
     @property
     def written_row_count(self) -> int | None:
@@ -79,18 +86,21 @@ def status_of(entry: CatalogMigration, state: MigrationState) -> MigrationStatus
         entry.applied_by,
         entry.milliseconds,
         entry.written_rows,
+        "" if entry.progress is None else entry.progress.direction,
+        0 if entry.progress is None else entry.progress.steps,
     )
 
 
 def unfinished_error(entry: CatalogMigration) -> SchemaError:
     """Return the error that a migration must be finished first (`migration-unfinished`)."""
-    progress = entry.progress
-    command = "upgrade" if progress is None or progress.direction == UP else "downgrade"
+    status = status_of(entry, MigrationState.UNFINISHED)
+    subject = "migration" if status.direction == UP else "the undo of migration"
     return SchemaError(
-        f"migration {entry.name} is unfinished: some of its statements were executed",
+        f"{subject} {entry.name} is unfinished: it ended after "
+        f"{quantity(status.executed_steps, 'step')}",
         code="migration-unfinished",
-        hint=f"finish it: schema-core migrate {command}; a statement that fails may be corrected "
-        "in its file, and stamp accepts the catalog as it is",
+        hint=f"finish it: schema-core migrate {CONTINUED_BY[status.direction]}; a statement that "
+        "fails may be corrected in its file, and stamp accepts the catalog as it is",
     )
 
 

@@ -6,22 +6,31 @@ one job that replaces or adds all of its rows in one commit, with a `CommitRecor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial, reduce
+from operator import or_
 from typing import Final
 
-from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.paths import ObjectIdentifier, join_names
 from schema_core.base.text import Span
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.planner import CommitRecord
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import OnError, SchemaCoreError
+from schema_core.expressions.fluent_functions import col, lit
 from schema_core.mappings.dialects.definitions import schema_of, table_of
 from schema_core.migration.differences import diff
-from schema_core.migration.files.script_steps import ScriptStep
-from schema_core.migration.rows.data_rewrite import validated_rewrite
-from schema_core.migration.rows.validation import permanent_table
+from schema_core.migration.files.script_steps import Rewrite, ScriptStep
+from schema_core.migration.gates.file_guard import has_older_files
+from schema_core.migration.rows.data_rewrite import require_fit, validated_rewrite
+from schema_core.migration.rows.validation import (
+    ValidationReport,
+    permanent_table,
+    registered_table,
+)
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
 
@@ -60,6 +69,25 @@ def run_data_step(
             return _run(environment, identifier, step, text, new)
 
 
+def require_fitting_step(step: ScriptStep, text: str, reports: Iterable[ValidationReport]) -> None:
+    """Require that the rows of a rewrite fit, without those that it accepts (`rows-do-not-fit`)."""
+    if step.rewrite is not None:
+        describe = partial(_describe_acceptance, step.rewrite)
+        with _locating(step.statements[0], text):
+            for report in reports:
+                require_fit(report, (), describe)
+
+
+def _describe_acceptance(rewrite: Rewrite, kinds: Sequence[str]) -> str:
+    """Return what accepts the losses of a rewrite."""
+    options = " ".join(f"--accept {kind}" for kind in kinds)
+    return (
+        f"write '-- accept: {', '.join(kinds)}' after the line "
+        f"'-- rewrite: {join_names(rewrite.path)}' or, if the migration is already applied, run "
+        f"with --validate {options}"
+    )
+
+
 def kind_of_step(step: ScriptStep) -> str:
     """Return the kind of a data step for the history: ``rewrite``, or the name of its statement."""
     return "rewrite" if step.rewrite is not None else type(step.statements[0]).__name__.lower()
@@ -81,6 +109,7 @@ def _run(
             new or permanent_table(environment, path)[1],
             renames=column_renames_of(step),
             accept=step.rewrite.accept,
+            describe_acceptance=partial(_describe_acceptance, step.rewrite),
         )
         result.wait()
         return rows
@@ -88,12 +117,13 @@ def _run(
     if not isinstance(statement, syntax.Update | syntax.Delete):
         environment.execute_statement(statement, text).wait()
         return None
-    _, table = permanent_table(environment, path)
+    entry, table = permanent_table(environment, path)
     jobs = environment.recorded_jobs
     after = jobs.rows_after(identifier, statement, text)
     rows = jobs.count_rows_to_change(identifier, statement, text)
     definition = resolve_table(origin(table), environment.schema_resolver)
-    if rows:
+    # a statement without matching rows also replaces files that are older than a column
+    if rows or has_older_files(entry):
         environment.replace_table(path, definition, after).wait()
     return rows
 
@@ -113,6 +143,47 @@ def _options(environment: TableEnvironment, options: Mapping[str, str]) -> Itera
                 config.reset(key)
             else:
                 config.set(key, before)
+
+
+def count_null_values(
+    environment: TableEnvironment,
+    entry: FoundTable,
+    step: ScriptStep,
+    text: str,
+    columns: Sequence[str],
+) -> int:
+    """Return the number of rows with NULL in one of some columns after an UPDATE or DELETE.
+
+    The statement is not executed. Its table has the given definition meanwhile.
+
+    Args:
+        environment: The environment, whose engine reads the table.
+        entry: The table as the statement reads it.
+        step: The step of the statement.
+        text: The script with the step.
+        columns: The names of the columns.
+
+    Raises:
+        SchemaCoreError: of the statement, or if the table cannot be read.
+    """
+    statement, identifier = step.statements[0], entry.identifier
+    if not isinstance(statement, syntax.Update | syntax.Delete) or not isinstance(
+        entry.table, ResolvedCatalogTable
+    ):
+        return 0
+    missing = reduce(or_, (col(name).is_null for name in columns))
+    readable = origin(entry.table).copy(dict(entry.connector_options))
+    with _locating(statement, text):
+        try:
+            with registered_table(environment, identifier, readable):
+                after = environment.recorded_jobs.rows_after(identifier, statement, text)
+                counted = after.where(missing).select(lit(1).count)
+                with counted.execute().collect() as rows:
+                    return int(next(iter(rows))[0])
+        except SchemaCoreError as error:
+            if error.code != "files-not-found":
+                raise
+            return 0
 
 
 # --- without rows --------------------------------------------------------------------------------

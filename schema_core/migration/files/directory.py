@@ -39,7 +39,7 @@ from schema_core.migration.files.checksums import (
     find_mismatches,
     format_checksums,
 )
-from schema_core.migration.files.script_steps import DIRECTIVE_LINE
+from schema_core.migration.files.script_steps import DIRECTIVE_LINE, parse_steps
 from schema_core.migration.files.variables import FilledScript, keep_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Statement
@@ -151,18 +151,15 @@ class MigrationFile:
         with at(f"migration {self.name}, {section}"):
             return parse_statements(self.script(section, variables), is_migration=True)
 
-    def statement_lines(self, section: str, variables: Mapping[str, str]) -> tuple[int, ...]:
-        """Return the lines on which the statements of ``up`` or ``down`` start.
+    def step_lines(self, section: str, variables: Mapping[str, str]) -> tuple[int, ...]:
+        """Return the lines on which the steps of ``up`` or ``down`` start, without directives.
 
         Raises:
             SchemaError: as `script`.
             ParseError: as `parse_statements`.
         """
         script = self.fill_script(section, variables)
-        spans = (
-            script.locate(statement.span)
-            for statement in parse_statements(script.text, is_migration=True)
-        )
+        spans = (script.locate(step.span) for step in parse_steps(script.text))
         return tuple(position(script.source, span.start)[0] for span in spans)
 
     @staticmethod

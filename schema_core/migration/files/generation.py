@@ -62,11 +62,14 @@ from schema_core.migration.files.variables import (
 )
 from schema_core.migration.gates.view_checks import describe_broken_view, find_dependents, name_view
 from schema_core.migration.plans import MigrationPlan, plan
+from schema_core.migration.rows.validation import find_losses
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.readable import shorten_statements
 
 #: Comments of a generated file that its author must read.
 AT_RISK, IF_RENAMED = "-- at risk:", "-- if it is a rename: --rename"
+#: What an undo loses; `downgrade` reports it again.
+AT_RISK_UNDONE = "-- at risk if it is undone:"
 NEEDS_REWRITE, LEFT, BREAKS = "-- needs a rewrite:", "-- left as it is:", "-- breaks:"
 UNSUPPORTED, NOT_CREATED, SECRET = "-- unsupported:", "-- not created:", "-- the value of"
 WARNINGS = (AT_RISK, IF_RENAMED, NEEDS_REWRITE, LEFT, BREAKS, IRREVERSIBLE)
@@ -159,6 +162,7 @@ def autogenerate(
     lines = [
         *_describe_changes(changes, writer),
         *(f"{AT_RISK} {risk}" for risk in writer.risks),
+        *(f"{AT_RISK_UNDONE} {risk}" for risk in back.risks if down is not None),
         *(f"{IF_RENAMED} {quote(hint)}" for hint in writer.hints),
         *_secret_comments(values),
         *notes,
@@ -666,7 +670,10 @@ class _Writer:
         hints = renames_by_path(self.column_renames.get(path))
         if not self.rewrites or any(len(column) > 1 for column in hints):
             raise _needs_rewrite(path, reason)
-        self.risks.append(f"{path}: its rows are rewritten: {reason}")
+        source = self.old.objects[self._source(path)]
+        losses = find_losses(source, self.new.objects[path], hints, self.migrator.resolver)
+        accept = f"; what is lost must be accepted: '-- accept: {', '.join(losses)}'"
+        self.risks.append(f"{path}: its rows are rewritten: {reason}{accept if losses else ''}")
         statements = [
             f"ALTER TABLE {_quote_path(path)} RENAME {quote_identifier(column[0])} TO "
             f"{quote_identifier(name)}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 
-from schema_core.base.arguments import require_instance
+from schema_core.base.arguments import require_instance, require_names
 from schema_core.catalog.api import Capability, Catalog, rolled_back
 from schema_core.catalog.changes.catalog_changes import CatalogChange
 from schema_core.catalog.migration_history import (
@@ -55,6 +55,7 @@ from schema_core.migration.files.touched_objects import Touched
 from schema_core.migration.gates.view_checks import (
     find_broken_views,
 )
+from schema_core.migration.rows.validation import accepted_kinds
 from schema_core.schema.resolve import SchemaResolver
 
 
@@ -151,6 +152,23 @@ class Migrator:
         applied = self.catalog.list_migrations()
         return tuple(file.name for file in find_pending(self.directory, applied, target))
 
+    def find_undone(self, target: str) -> tuple[MigrationFile, ...]:
+        """Return the migrations that `downgrade` undoes, in order, with the text of the history.
+
+        Raises:
+            SchemaError: with code `migration-unfinished`; as `downgrade`.
+            NotFoundError: as `downgrade`.
+        """
+        if (unfinished := self.catalog.find_unfinished_migration()) is not None:
+            raise unfinished_error(unfinished)
+        return self._find_undone(target)
+
+    def _find_undone(self, target: str) -> tuple[MigrationFile, ...]:
+        undone = find_undone(
+            self.catalog.list_migrations(), require_instance(target, str, "target")
+        )
+        return tuple(MigrationFile.parse(entry.name, entry.text) for entry in undone)
+
     def content(self) -> CatalogContent:
         """Return the databases, tables and views of the catalog, as sessions see them."""
         return _visible(read_catalog(self.catalog))
@@ -201,14 +219,11 @@ class Migrator:
         Raises:
             SchemaCoreError: as `upgrade` or `downgrade`.
         """
-        applied, section = self.catalog.list_migrations(), UP
-        files: Sequence[MigrationFile] = ()
+        section = DOWN if down else UP
         if down:
-            section = DOWN
-            undone = find_undone(applied, require_instance(target or "", str, "target"))
-            files = [MigrationFile.parse(migration.name, migration.text) for migration in undone]
+            files: Sequence[MigrationFile] = self._find_undone(target or "")
         else:
-            files = find_pending(self.directory, applied, target)
+            files = find_pending(self.directory, self.catalog.list_migrations(), target)
         texts = [(file.name, file.script(section).strip()) for file in files]
         return "\n".join(f"-- {name}\n{text}\n;\n" for name, text in texts)
 
@@ -233,7 +248,12 @@ class Migrator:
     # --- application ---------------------------------------------------------------------------
 
     def upgrade(
-        self, target: str | None = None, *, dry_run: bool = False, take_over: bool = False
+        self,
+        target: str | None = None,
+        *,
+        dry_run: bool = False,
+        take_over: bool = False,
+        accept: Iterable[str] = (),
     ) -> tuple[MigrationResult, ...]:
         """Apply the migrations up to a target, each in one transaction or, with data steps, more.
 
@@ -246,6 +266,8 @@ class Migrator:
             take_over: Continue a migration of a process on another host, which must have ended, or
                 of one that may still run: each step is applied once nevertheless, by the text
                 that the history has, and the other process fails with `migration-running`.
+            accept: Kinds of problems that all rewrites accept, beside those of their lines ``--
+                accept:``, as for `rewrite_table`.
 
         Returns:
             What this call has applied; nothing if another process was faster.
@@ -256,7 +278,8 @@ class Migrator:
                 applied; `migration-variable-missing`; `migration-unfinished` if another migration
                 must be finished or undone first; `migration-statement-not-allowed` for a statement
                 that a migration cannot contain; `files-do-not-follow` for an ALTER TABLE that the
-                files of the table do not follow.
+                files of the table do not follow; `rows-do-not-fit` for rows that a rewrite does
+                not accept, before the migration is begun if they exist then.
             ConflictError: with code `migration-running` if a process on another host applies one,
                 or has taken it over.
             NotFoundError: with code `migration-not-found` for another target.
@@ -265,8 +288,9 @@ class Migrator:
         """
         if not dry_run and (entry := self.catalog.find_unfinished_migration()) is not None:
             self._require_wanted(entry, target)
-        begin = partial(self._find_next, target)
-        return self._runner().run(begin, UP, dry_run=dry_run, take_over=take_over)
+        kinds = accepted_kinds(accept)
+        begin = partial(self._find_next, target, kinds)
+        return self._runner(kinds).run(begin, UP, dry_run=dry_run, take_over=take_over)
 
     def upgrade_definitions(self) -> None:
         """Apply all migrations in one transaction, without the rows of data steps.
@@ -277,21 +301,29 @@ class Migrator:
             SchemaCoreError: as `upgrade`.
         """
         with self.catalog.transaction() as catalog:
-            self._runner().try_each(catalog, partial(self._find_next, None), checks_files=False)
+            begin = partial(self._find_next, None, ())
+            self._runner().try_each(catalog, begin, checks_files=False)
 
-    def _runner(self) -> MigrationRunner:
+    def _runner(self, accept: tuple[str, ...] = ()) -> MigrationRunner:
         return MigrationRunner(
-            self._executor, self.directory, self.variables, applied_by=self._applied_by
+            self._executor,
+            self.directory,
+            self.variables,
+            applied_by=self._applied_by,
+            accept=accept,
         )
 
-    def _find_next(self, target: str | None, catalog: Catalog) -> MigrationRun | None:
+    def _find_next(
+        self, target: str | None, accept: tuple[str, ...], catalog: Catalog
+    ) -> MigrationRun | None:
         """Return the next migration up to a target that is not applied, not yet begun."""
         applied = catalog.list_migrations()
         pending = find_pending(self.directory, applied, target)
         if not pending:
             return None
         entry = self._entry(pending[0], next_position(catalog), ())
-        return MigrationRun(entry, UP, parse_script(self.directory, pending[0], UP, self.variables))
+        script = parse_script(self.directory, pending[0], UP, self.variables, accept)
+        return MigrationRun(entry, UP, script)
 
     def _require_wanted(self, entry: CatalogMigration, target: str | None) -> None:
         """Require that an unfinished migration is one of those up to a target."""
@@ -301,7 +333,12 @@ class Migrator:
             raise unfinished_error(entry)
 
     def downgrade(
-        self, target: str, *, dry_run: bool = False, take_over: bool = False
+        self,
+        target: str,
+        *,
+        dry_run: bool = False,
+        take_over: bool = False,
+        accept: Iterable[str] = (),
     ) -> tuple[MigrationResult, ...]:
         """Undo migrations in reverse order, each in one transaction or, with data steps, more.
 
@@ -313,6 +350,7 @@ class Migrator:
                 last one.
             dry_run: As for `upgrade`.
             take_over: As for `upgrade`.
+            accept: As for `upgrade`.
 
         Raises:
             SchemaError: with code `migration-irreversible`, before any is undone, and as `upgrade`.
@@ -325,6 +363,30 @@ class Migrator:
         if unfinished is None or target != "-1":
             undone = find_undone(self.catalog.list_migrations(), target)
             names += [entry.name for entry in undone]
+        return self.undo(names, dry_run=dry_run, take_over=take_over, accept=accept)
+
+    def undo(
+        self,
+        names: Sequence[str],
+        *,
+        dry_run: bool = False,
+        take_over: bool = False,
+        accept: Iterable[str] = (),
+    ) -> tuple[MigrationResult, ...]:
+        """Undo applied migrations in the given order, as `downgrade` does.
+
+        Args:
+            names: Their names; those that follow one of them come before it.
+            dry_run: As for `upgrade`.
+            take_over: As for `upgrade`.
+            accept: As for `upgrade`.
+
+        Raises:
+            SchemaError: as `downgrade`.
+            ConflictError: as `downgrade`.
+        """
+        require_names(names, "names")
+        kinds = accepted_kinds(accept)
 
         def begin(catalog: Catalog) -> MigrationRun | None:
             applied = {migration.name: migration for migration in catalog.list_migrations()}
@@ -342,11 +404,11 @@ class Migrator:
             return MigrationRun(
                 entry,
                 DOWN,
-                parse_script(self.directory, file, DOWN, self.variables),
+                parse_script(self.directory, file, DOWN, self.variables, kinds),
                 is_stored=True,
             )
 
-        return self._runner().run(begin, DOWN, dry_run=dry_run, take_over=take_over)
+        return self._runner(kinds).run(begin, DOWN, dry_run=dry_run, take_over=take_over)
 
     def stamp(self, target: str) -> tuple[str, ...]:
         """Record that the catalog is as a migration leaves it, without executing statements.

@@ -37,9 +37,14 @@ from schema_core.migration.files.applied_migrations import (
     require_unchanged,
     unfinished_error,
 )
-from schema_core.migration.files.data_steps import change_definition, kind_of_step, run_data_step
+from schema_core.migration.files.data_steps import (
+    change_definition,
+    kind_of_step,
+    run_data_step,
+)
 from schema_core.migration.files.directory import MigrationDirectory, MigrationFile
 from schema_core.migration.files.drift import record_object
+from schema_core.migration.files.existing_rows import require_fitting_rows_of_steps
 from schema_core.migration.files.script_execution import Script, ScriptExecutor, parse_script
 from schema_core.migration.files.touched_objects import Touched
 
@@ -112,6 +117,7 @@ class MigrationRunner:
         variables: Mapping[str, str],
         *,
         applied_by: str,
+        accept: tuple[str, ...] = (),
     ) -> None:
         self._executor = executor
         self._environment = executor.environment
@@ -119,6 +125,7 @@ class MigrationRunner:
         self._directory = directory
         self._variables = variables
         self._applied_by = applied_by
+        self._accept = accept
         self._claim = PendingJob(ISOLATED, uuid4().hex, Owner.this())
 
     def run(
@@ -197,12 +204,16 @@ class MigrationRunner:
         return run
 
     def _try_data_steps(self, script: Script, done: int = 0) -> None:
-        """Execute the steps after those that are `done` without rows, to find errors beforehand."""
+        """Execute the steps after those that are `done` without rows, to find errors beforehand.
+
+        The rows that exist already are validated, too.
+        """
         with script.locating():
             self._environment.recorded_jobs.require_support()
             with rolled_back(self._catalog) as catalog, self._executor.using(catalog):
                 self._executor.use_databases(script.steps[:done])
                 self._executor.execute_checked(catalog, script, done)
+            require_fitting_rows_of_steps(self._executor, script, done)
 
     def _finish(self, run: MigrationRun) -> None:
         """Run the next data step of a migration, then the statements after it, until the end."""
@@ -326,7 +337,9 @@ class MigrationRunner:
         `may_run` is whether its former process may still run the next step.
         """
         file = MigrationFile.parse(entry.name, entry.text)
-        script = parse_script(self._directory, file, progress.direction, self._variables)
+        script = parse_script(
+            self._directory, file, progress.direction, self._variables, self._accept
+        )
         run = MigrationRun(
             entry,
             progress.direction,
@@ -373,7 +386,7 @@ class MigrationRunner:
         if file is None or file.checksum == run.entry.checksum:
             return
         self._directory.require_checksums()
-        script = parse_script(self._directory, file, run.direction, self._variables)
+        script = parse_script(self._directory, file, run.direction, self._variables, self._accept)
         executed = run.done + run.is_committed
         fixed = run.done + 1 if may_run else executed
         old, new = run.script.steps[:fixed], script.steps[:fixed]

@@ -83,9 +83,16 @@ class Script:
 
 
 def parse_script(
-    directory: MigrationDirectory, file: MigrationFile, section: str, variables: Mapping[str, str]
+    directory: MigrationDirectory,
+    file: MigrationFile,
+    section: str,
+    variables: Mapping[str, str],
+    accept: tuple[str, ...] = (),
 ) -> Script:
-    """Return a section of a migration, with the values of variables."""
+    """Return a section of a migration, with the values of variables.
+
+    Its rewrites also accept the kinds of problems in `accept`.
+    """
     path = directory.path / f"{file.name}.sql"
     own = directory.get(file.name)
     name = str(path) if own is not None and own.text == file.text else None
@@ -95,6 +102,7 @@ def parse_script(
             filled = file.fill_script(section, variables)
         with filled.locating(name), within(filled.text):
             steps = parse_steps(filled.text, file.accepted_kinds)
+            steps = tuple(step.accepting(accept) for step in steps)
             return Script(filled, steps, location, name)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -71,6 +72,13 @@ class ScriptStep:
     def span(self) -> Span:
         """Where the first statement is."""
         return self.statements[0].span
+
+    def accepting(self, kinds: tuple[str, ...]) -> ScriptStep:
+        """Return the step, whose rewrite also accepts some kinds of problems."""
+        if self.rewrite is None or not kinds:
+            return self
+        accept = tuple(dict.fromkeys((*self.rewrite.accept, *kinds)))
+        return replace(self, rewrite=replace(self.rewrite, accept=accept))
 
 
 def parse_steps(text: str, accepted: frozenset[str] = frozenset()) -> tuple[ScriptStep, ...]:

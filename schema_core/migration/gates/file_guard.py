@@ -179,6 +179,18 @@ def _error(entry: FoundTable, finding: TypeFinding, statement: Alter, files: str
     )
 
 
+def has_older_files(entry: FoundTable) -> bool:
+    """Return whether a table has files of an earlier layout, or if this cannot be known."""
+    if entry.connector_options.get("connector") != "filesystem":
+        return False
+    changes = ColumnHistory.of(entry.hidden).changes
+    if not changes:
+        return False
+    older = frozenset({None, *range(len(changes))})
+    concerns = partial(_has_version, _markers(entry), older)
+    return find_file(entry.connector_options.get("path", ""), concerns) is not None
+
+
 def _versions_without(entry: FoundTable, path: Path) -> frozenset[int]:
     """Return the versions of the layouts that are older than a column or field."""
     layouts = ColumnHistory.of(entry.hidden).layouts(_paths_in_files(entry))

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from schema_core.base.arguments import require_instance
+from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.text import Span, position
@@ -51,7 +51,7 @@ from schema_core.migration.compatibility import (
 )
 from schema_core.migration.differences import RenameHints, diff
 from schema_core.migration.files.acceptances import ACCEPT, COMMENT
-from schema_core.migration.files.applied_migrations import MigrationState
+from schema_core.migration.files.applied_migrations import DOWN, UP, MigrationState
 from schema_core.migration.files.directory import (
     MigrationDirectory,
     MigrationFile,
@@ -261,6 +261,45 @@ def lint_migrations(
     return tuple(_apply_settings(shown, levels, reasons))
 
 
+def lint_undo(
+    migrator: Migrator, names: Sequence[str], *, setup: FilledScript | str | None = None
+) -> tuple[LintFinding, ...]:
+    """Apply what the history of a catalog has to an empty one in memory, undo a part, and report.
+
+    Args:
+        migrator: The migrator of the catalog.
+        names: The applied migrations to undo, in this order.
+        setup: As for `lint_migrations`.
+
+    Raises:
+        SchemaCoreError: of a statement of the setup.
+    """
+    require_instance(migrator, Migrator, "migrator")
+    require_names(names, "names")
+    entries = migrator.catalog.list_migrations()
+    files = {entry.name: MigrationFile.parse(entry.name, entry.text) for entry in entries}
+    path = migrator.directory.path
+    directory = MigrationDirectory(
+        path, tuple(files.values()), {entry.name: entry.parents for entry in entries}
+    )
+    findings: list[LintFinding] = []
+    with open_scratch(directory, setup=setup, variables=migrator.variables) as scratch:
+        hidden = directory.find_hidden_values(migrator.variables)
+        steps = [*((name, UP) for name in files), *((name, DOWN) for name in names)]
+        for name, section in steps:
+            linter = _FileLinter(scratch, files[name], path / f"{name}.sql")
+            try:
+                if section == UP:
+                    linter.apply()
+                else:
+                    findings += linter.lint(DOWN)
+            except SchemaCoreError as error:
+                findings += linter.locate(error)
+                break
+    shown = [replace(finding, message=hide_values(finding.message, hidden)) for finding in findings]
+    return tuple(_apply_settings(shown, {}, {}))
+
+
 def lint_history(migrator: Migrator) -> tuple[LintFinding, ...]:
     """Return the files that were changed or removed after they had been applied to a catalog."""
     require_instance(migrator, Migrator, "migrator")
@@ -405,16 +444,21 @@ class _FileLinter:
         for _ in self._execute("up"):
             pass
 
-    def lint(self) -> list[LintFinding]:
-        """Return the findings of the migration, which is applied at the end."""
-        statements = [statement for step in self._parse("up")[1] for statement in step.statements]
+    def lint(self, section: str = UP) -> list[LintFinding]:
+        """Return the findings of the migration, which is applied at the end.
+
+        Those of ``down``, with which it is undone, are without the problems of comments.
+        """
+        statements = [
+            statement for step in self._parse(section)[1] for statement in step.statements
+        ]
         names = find_names(statements)
         views: ViewStates = {}
         is_breaking = any(isinstance(statement, BREAKING) for statement in statements)
         if is_breaking:
             views = self.scratch.environment.read_view_states(names)
         spans: dict[ObjectIdentifier, Span] = {}
-        for step in self._execute("up"):
+        for step in self._execute(section):
             for key, (old, _) in step.objects.items():
                 if old is not None and self.before[key] is old:
                     self.existing.setdefault(key, set())
@@ -424,9 +468,12 @@ class _FileLinter:
                 spans[self.scratch.identify(key)] = step.step.span
             self._follow(step)
         if is_breaking:
-            self._check_views("up", views, names, spans)
-        self._undo()
-        return [*self.accept(sorted(self.findings, key=lambda finding: finding.line))]
+            self._check_views(section, views, names, spans)
+        if section == UP:
+            self._undo()
+        findings = sorted(self.findings, key=lambda finding: finding.line)
+        accepted = [*self.accept(findings)]
+        return accepted if section == UP else accepted[: len(findings)]
 
     def _undo(self) -> None:
         """Execute the statements of ``down``, compare the definitions, and apply them again."""
@@ -579,6 +626,8 @@ class _FileLinter:
         dropped = [*_dropped_columns(old, new, renames)]
         for path in [path for path in dropped if path[0] not in added]:
             message = "its values cannot be read any more"
+            if step.step.rewrite is not None and step.accepted_loss is None:
+                message += "; if there are values, the rewrite requires '-- accept: value-dropped'"
             self._report(step, key, "column-dropped", message, path, step.accepted_loss)
         reported = {*dropped}
         rewritten = step.step.rewrite is not None  # the rewrite validates the rows

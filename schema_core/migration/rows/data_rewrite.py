@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -77,6 +77,7 @@ def validated_rewrite(
     renames: RenameHints | None = None,
     accept: Iterable[str] = (),
     checks_views: bool = False,
+    describe_acceptance: Callable[[Sequence[str]], str] = ", ".join,
 ) -> tuple[int, TableResult]:
     """Return the number of rows, and the result of the job, of `rewrite_table`.
 
@@ -87,7 +88,7 @@ def validated_rewrite(
     """
     accepted = accepted_kinds(accept)
     report = validate_rows(environment, path, new, renames=renames)
-    _require_fit(report, accepted)
+    require_fit(report, accepted, describe_acceptance)
     identifier, table, _ = stored_table(environment, path)
     wanted = new
     if not isinstance(new, CatalogTable):
@@ -146,20 +147,36 @@ def _require_working_views(
     require_working_views(before, after, {}, hint=hint)
 
 
-def _require_fit(report: ValidationReport, accepted: tuple[str, ...]) -> None:
+def require_fit(
+    report: ValidationReport,
+    accepted: tuple[str, ...],
+    describe_acceptance: Callable[[Sequence[str]], str] = ", ".join,
+) -> None:
+    """Require that rows fit a new definition, but for accepted kinds of problems.
+
+    Args:
+        report: The report of the table.
+        accepted: The kinds.
+        describe_acceptance: Returns what accepts some kinds, for the hint.
+
+    Raises:
+        SchemaError: with code `rows-do-not-fit`.
+    """
     refused = [problem for problem in report.problems if problem.kind not in accepted]
     if refused:
         losses = all(not KINDS[loss.kind] for loss in refused)
-        kinds = ", ".join(dict.fromkeys(loss.kind for loss in refused))
+        kinds = [*dict.fromkeys(loss.kind for loss in refused)]
         first = "; ".join(line.strip() for line in str(refused[0]).splitlines())
+        hint = f"accept the loss: {describe_acceptance(kinds)}"
         raise SchemaError(
             f"rows of {report.path} do not fit the new definition: {first}",
             code="rows-do-not-fit",
-            hint=f"accept the loss: {kinds}" if losses else "correct the rows first",
+            hint=hint if losses else "correct the rows first",
         )
     if report.unchecked and "not-checked" not in accepted:
+        how = describe_acceptance(["not-checked"])
         raise SchemaError(
             f"rows of {report.path} were not checked: {'; '.join(report.unchecked)}",
             code="rows-do-not-fit",
-            hint="check the rows yourself, then accept 'not-checked'",
+            hint=f"check the rows yourself, then accept them: {how}",
         )

@@ -18,7 +18,12 @@ from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
-from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogTable,
+    ResolvedCatalogTable,
+    TableKind,
+)
 from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
@@ -35,6 +40,7 @@ from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
 )
+from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType, DataTypes, RowType
 from schema_core.types.row_value import Row
 
@@ -100,6 +106,7 @@ class ValidationReport:
     """The numbers of rows and files, and the problems.
 
     `rewrite` is why the stored rows do not follow the new definition, None if ALTER TABLE suffices.
+    `not_counted` is why the rows were not read, None if they were.
     """
 
     path: str
@@ -108,8 +115,12 @@ class ValidationReport:
     problems: tuple[RowProblem, ...]
     unchecked: tuple[str, ...] = ()
     rewrite: str | None = None
+    not_counted: str | None = None
 
     def __str__(self) -> str:
+        if self.not_counted is not None:
+            accepted = "" if self.unchecked else " (accepted)"
+            return f"{self.path}: not checked{accepted}: {escaped(self.not_counted)}"
         where = f" in {quantity(self.files, 'file')}" if self.files else ""
         count = quantity(len(self.problems), "problem")
         lines = [f"{self.path}: {quantity(self.rows, 'row')}{where}, {count}"]
@@ -201,6 +212,28 @@ def validate_rows(
     rewrites = find_rewrites(before, after, renames_by_path(renames))
     rewrite = next((finding.reason for finding in rewrites), None)
     return ValidationReport(shown, rows, files, tuple(problems), tuple(unchecked), rewrite)
+
+
+def find_losses(
+    old: CatalogBaseTable,
+    new: CatalogBaseTable,
+    renames: RenameHints,
+    resolver: SchemaResolver,
+) -> tuple[str, ...]:
+    """Return the kinds of problems by which a rewrite may lose values, which can be accepted.
+
+    Args:
+        old: The definition of the stored rows, a table.
+        new: The new definition, a table.
+        renames: As for `diff`.
+        resolver: The resolver of the definitions.
+    """
+    before, after = (normalize(resolve_table(as_table(each), resolver)) for each in (old, new))
+    unchecked: list[str] = []
+    writer = StatementWriter(TARGETS["flink"], ("rows",), resolver)
+    checks = _checks(writer, before, after, column_renames(renames), unchecked)
+    kinds = dict.fromkeys(check.kind for check in checks if not KINDS[check.kind])
+    return (*kinds, *(["not-checked"] if unchecked else []))
 
 
 def stored_table(
@@ -395,7 +428,6 @@ def _register_rows(
 
     Yields the path of the temporary table, and the column with the file.
     """
-    manager = environment.catalog_manager
     name = f"{identifier.object_name}__{uuid.uuid4().hex[:12]}"
     temporary = ObjectIdentifier.of(identifier.catalog_name, identifier.database_name, name)
     schema, file = origin(table).schema, None
@@ -407,10 +439,9 @@ def _register_rows(
         column = UnresolvedMetadataColumn(file, DataTypes.STRING(), FILE_PATH, virtual=True)
         schema = replace(schema, columns=(*schema.columns, column))
     readable = CatalogTable(schema, tuple(table.partition_keys), options=dict(options))
-    history, shown = ColumnHistory.of(options), without_own_options(readable)
-    manager.create_temporary(temporary, shown, ignore_if_exists=False, history=history)
     try:
-        yield temporary.as_serializable_string(), file
+        with registered_table(environment, temporary, readable):
+            yield temporary.as_serializable_string(), file
     except SchemaCoreError as error:
         # the temporary table and the query are internal
         registered, shown_path = temporary.as_summary_string(), identifier.as_summary_string()
@@ -418,8 +449,20 @@ def _register_rows(
             other.path = tuple(place.replace(registered, shown_path) for place in other.path)
             other.text = other.span = None
         raise
+
+
+@contextmanager
+def registered_table(
+    environment: TableEnvironment, identifier: ObjectIdentifier, table: CatalogTable
+) -> Iterator[None]:
+    """Register a temporary table, which may hide one, with the column history in its options."""
+    manager, history = environment.catalog_manager, ColumnHistory.of(table.options)
+    shown = without_own_options(table)
+    manager.create_temporary(identifier, shown, ignore_if_exists=False, history=history)
+    try:
+        yield
     finally:
-        manager.drop_temporary(TableKind.TABLE, temporary, if_exists=True)
+        manager.drop_temporary(TableKind.TABLE, identifier, if_exists=True)
 
 
 def _rows(environment: TableEnvironment, query: str) -> list[Row]:
