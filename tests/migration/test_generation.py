@@ -16,6 +16,7 @@ from schema_core.base.paths import ObjectPath
 from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
+    CatalogContent,
     GeneratedMigration,
     Migrator,
     autogenerate,
@@ -363,7 +364,9 @@ def test_views_are_renamed_and_changed(environment: TableEnvironment, tmp_path: 
         assert () == diff_catalogs(migrator(environment, tmp_path).content(), before)
 
 
-def test_materialized_tables_are_kept_and_reported_if_they_break(tmp_path: Path) -> None:
+def test_materialized_tables_are_kept_by_descriptors_and_reported_if_they_break(
+    tmp_path: Path,
+) -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     with_ = "WITH ('connector' = 'print');"
     generate(environment, tmp_path, f"CREATE TABLE t (a INT, b INT) {with_}")
@@ -372,13 +375,19 @@ def test_materialized_tables_are_kept_and_reported_if_they_break(tmp_path: Path)
         "CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' MINUTE AS SELECT a FROM t"
     )
 
-    kept = generated(environment, tmp_path, f"CREATE TABLE t (a INT) {with_}")
+    def described(text: str) -> GeneratedMigration:
+        (tmp_path / "tables.sql").write_text(text)
+        wanted = read_definitions(environment, tmp_path / "tables.sql")
+        content = CatalogContent(wanted.databases, wanted.objects)  # as of a Python module
+        return autogenerate(migrator(environment, tmp_path), content, "change")
+
+    kept = described(f"CREATE TABLE t (a INT) {with_}")
     assert kept.path is not None
     assert () == kept.broken
     assert "--   read by materialized table default_database.m" in kept.path.read_text()
     kept.path.unlink()
 
-    broken = generated(environment, tmp_path, f"CREATE TABLE t (b INT) {with_}")
+    broken = described(f"CREATE TABLE t (b INT) {with_}")
 
     assert broken.path is not None
     assert ["m"] == [state.identifier.object_name for state in broken.broken]

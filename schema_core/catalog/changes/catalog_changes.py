@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.lazy import dataclass
@@ -28,11 +28,14 @@ from schema_core.catalog.managed import (
     with_directory,
 )
 from schema_core.catalog.objects import (
+    DEFAULT_FRESHNESS,
     CatalogBaseTable,
     CatalogDatabase,
     CatalogMaterializedTable,
     CatalogTable,
     CatalogView,
+    RefreshStatus,
+    StartMode,
 )
 from schema_core.catalog.own_options import require_no_own_options, without_own_options
 from schema_core.catalog.resolve import origin
@@ -249,7 +252,10 @@ class ModifyObject(ObjectChange):
     def apply_to(self, catalog: Catalog) -> None:
         require_no_own_options(self.new_object.options)
         read = self._require_current(catalog, self.old_object)
-        self._alter(catalog, self.new_object, read, None)
+        new = self.new_object
+        if isinstance(new, CatalogMaterializedTable) and isinstance(read, CatalogMaterializedTable):
+            new = replace(new, **{name: getattr(read, name) for name in REFRESH_STATE})
+        self._alter(catalog, new, read, None)
 
     def description(self) -> str:
         return f"alter {_kind(self.new_object)} {self.title}"
@@ -282,11 +288,34 @@ CATALOG_CHANGES: tuple[type[CatalogChange], ...] = (
 )  # fmt: skip
 
 
+#: The fields of a materialized table that its refresh sets -> their values before the first one.
+REFRESH_STATE: Final[Mapping[str, Any]] = {
+    "refresh_status": RefreshStatus.INITIALIZING,
+    "refresh_handler": None,
+    "refresh_handler_description": None,
+    "snapshot": None,
+}
+
+
 def normal_object(table: CatalogBaseTable) -> CatalogBaseTable:
-    """Return an object in the form in which two of its kind are compared."""
-    if isinstance(table, CatalogView | CatalogMaterializedTable):
+    """Return an object in the form in which two of its kind are compared.
+
+    A materialized table is compared without its `REFRESH_STATE` and with its default freshness; its
+    refresh mode follows from the logical one and the freshness.
+    """
+    if isinstance(table, CatalogView):
         written = origin(table)
         return replace(written, schema=normalize(written.schema))
+    if isinstance(table, CatalogMaterializedTable):
+        stored = origin(table)
+        return replace(
+            stored,
+            schema=normalize(stored.schema),
+            freshness=stored.freshness or DEFAULT_FRESHNESS[stored.logical_refresh_mode],
+            start_mode=stored.start_mode or StartMode.FROM_BEGINNING,
+            refresh_mode=None,
+            **REFRESH_STATE,
+        )
     return normalize(table) if isinstance(table, CatalogTable) else table
 
 

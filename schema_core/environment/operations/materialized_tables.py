@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog import objects
+from schema_core.catalog.changes.catalog_changes import normal_object
 from schema_core.catalog.changes.column_history import with_column_history
 from schema_core.catalog.changes.normal_forms import as_written
 from schema_core.catalog.own_options import own_options_of, require_no_own_options
@@ -25,6 +26,7 @@ from schema_core.mappings.dialects.definitions import (
     options_of,
     require,
 )
+from schema_core.mappings.dialects.printer import IN_FULL, stored_columns, table_clauses
 from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.schema.columns import Column, UnresolvedPhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
@@ -47,7 +49,7 @@ from schema_core.sql.statement_syntax import (
     Suspend,
 )
 from schema_core.sql.syntax import Interval, Query
-from schema_core.types import CharType, VarCharType
+from schema_core.types import CharType, DataType, VarCharType
 from schema_core.types.casts import supports_implicit_cast
 
 # --- CREATE ---------------------------------------------------------------------------------------
@@ -199,6 +201,61 @@ def _create_or_alter(
     _check_date_formatters(session, table)
     _store(session, identifier, old, table)
     return OK
+
+
+def can_be_altered(
+    old: objects.CatalogMaterializedTable, new: objects.CatalogMaterializedTable
+) -> bool:
+    """Return whether CREATE OR ALTER of a new definition replaces an old one completely."""
+    before, after = normal_object(old), normal_object(new)
+    kind = objects.CatalogMaterializedTable
+    if not isinstance(before, kind) or not isinstance(after, kind):
+        return False
+    count = len(before.schema.columns)
+    added = after.schema.columns[count:]
+    key, distribution = after.schema.primary_key, after.distribution
+    reached = replace(
+        before,
+        schema=replace(
+            before.schema,
+            columns=(*before.schema.columns, *added),
+            primary_key=before.schema.primary_key if key is None else key,
+        ),
+        original_query=after.original_query,
+        expanded_query=after.expanded_query,
+        options=after.options,
+        distribution=before.distribution if distribution is None else distribution,
+    )
+    return reached == after and all(
+        isinstance(column, UnresolvedPhysicalColumn)
+        and column.comment is None
+        and isinstance(column.data_type, DataType)
+        and column.data_type.is_nullable
+        for column in added
+    )
+
+
+def materialized_table_statement(path: str, table: objects.CatalogMaterializedTable) -> str:
+    """Return the statement that creates a materialized table, with its secrets.
+
+    Unlike SHOW CREATE, it has the query as written, and a refresh mode only if it was declared.
+
+    Args:
+        path: The path, quoted.
+        table: The definition.
+
+    Raises:
+        UnsupportedError: with code `not-in-sql` for indexes and immutable columns.
+    """
+    mode = table.logical_refresh_mode
+    clauses = [
+        *stored_columns(table.schema, IN_FULL),
+        *table_clauses(table, IN_FULL),
+        *([f"FRESHNESS = {table.freshness}"] if table.freshness else []),
+        *([f"REFRESH_MODE = {mode.value}"] if mode.value != "AUTOMATIC" else []),
+        f"AS {table.original_query}",
+    ]
+    return f"CREATE MATERIALIZED TABLE {path} " + "\n".join(clauses)
 
 
 def _alter_query(

@@ -19,7 +19,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import MAX_TEXT, Span
-from schema_core.catalog.objects import CatalogTable
+from schema_core.catalog.objects import CatalogView
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_environment import TableEnvironment
@@ -36,6 +36,7 @@ from schema_core.sql.statement_syntax import (
     Alter,
     CreateDatabase,
     CreateFunction,
+    CreateMaterializedTable,
     CreateModel,
     CreateTable,
     CreateView,
@@ -46,8 +47,22 @@ from schema_core.sql.statement_syntax import (
 )
 from schema_core.sql.tokens import sql_tokens
 
-Creation: TypeAlias = CreateDatabase | CreateFunction | CreateModel | CreateTable | CreateView
-CREATING = (CreateDatabase, CreateFunction, CreateModel, CreateTable, CreateView)
+Creation: TypeAlias = (
+    CreateDatabase
+    | CreateFunction
+    | CreateMaterializedTable
+    | CreateModel
+    | CreateTable
+    | CreateView
+)
+CREATING = (
+    CreateDatabase,
+    CreateFunction,
+    CreateMaterializedTable,
+    CreateModel,
+    CreateTable,
+    CreateView,
+)
 
 MAX_SCRIPTS = 10_000
 
@@ -95,8 +110,8 @@ def read_definitions(
 
     Raises:
         SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE of
-            databases, tables, views, functions and models; `migration-variable-missing` for a
-            variable without a value elsewhere.
+            databases, tables, views, materialized tables, functions and models;
+            `migration-variable-missing` for a variable without a value elsewhere.
         ExternalError: with code `file-system-failed` for files that cannot be read.
         SchemaCoreError: of a statement.
     """
@@ -174,8 +189,10 @@ def _iterate_options(
         match statement:
             case CreateDatabase(path, options=options):
                 names: tuple[str, ...] = path.parts[-1:]
-            case CreateTable(path, options=options) | Alter(
-                ObjectKind.TABLE, path, SetOptions(options)
+            case (
+                CreateTable(path, options=options)
+                | CreateMaterializedTable(path, options=options)
+                | Alter(ObjectKind.TABLE, path, SetOptions(options))
             ):
                 names = (database, *path.parts)[-2:]
             case _:
@@ -196,7 +213,7 @@ def adopt_values(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
         if len(template.names) == 2:
             path = ObjectPath(*template.names)
             table, stored = objects.get(path), live.objects.get(path)
-            if isinstance(table, CatalogTable) and isinstance(stored, CatalogTable):
+            if table is not None and stored is not None and not isinstance(table, CatalogView):
                 current = stored.options.get(template.key, value)
                 if match_template(template.text, current, wanted.variables):
                     value = current

@@ -8,10 +8,15 @@ from typing import Final
 
 from schema_core.base.paths import ObjectIdentifier, ObjectPath
 from schema_core.base.secrets import mask, mask_query
-from schema_core.catalog.api import Catalog, rolled_back
-from schema_core.catalog.changes.catalog_changes import apply_to_catalog
+from schema_core.catalog.api import Capability, Catalog, rolled_back
+from schema_core.catalog.changes.catalog_changes import REFRESH_STATE, apply_to_catalog
 from schema_core.catalog.migration_history import RecordedObject
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, TableKind
+from schema_core.catalog.objects import (
+    CatalogBaseTable,
+    CatalogDatabase,
+    CatalogMaterializedTable,
+    TableKind,
+)
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.view_states import ViewState
@@ -47,6 +52,8 @@ def record_object(
             return RecordedObject(database, name, TableKind.TABLE.value, None)
         options = entry.table.get_options()
         masked = entry.table.copy(mask(options, secret_keys(options)))
+        if isinstance(masked, CatalogMaterializedTable):  # a refresh is not a change
+            masked = replace(masked, **REFRESH_STATE)
         properties = {
             key: mask_query(value) if key in QUERIES else value
             for key, value in encode_object(masked).items()
@@ -66,9 +73,14 @@ def _recorded_database(catalog: Catalog, name: str) -> RecordedObject:
 
 
 def iterate_keys(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Yield the databases, with '', and the tables and views of a catalog, as in the history."""
+    """Yield the databases, with '', and the tables and views of a catalog, as in the history.
+
+    Materialized tables are among them.
+    """
     for database in catalog.list_databases():
         names = [*catalog.list_tables(database), *catalog.list_views(database)]
+        if Capability.MATERIALIZED_TABLES in catalog.capabilities:
+            names += catalog.list_materialized_tables(database)
         yield from ((database, name) for name in dict.fromkeys(["", *names]))
 
 

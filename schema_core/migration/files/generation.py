@@ -24,9 +24,12 @@ from schema_core.catalog.objects import (
     CatalogMaterializedTable,
     CatalogTable,
     CatalogView,
-    TableKind,
 )
 from schema_core.environment.connector import secret_keys
+from schema_core.environment.operations.materialized_tables import (
+    can_be_altered,
+    materialized_table_statement,
+)
 from schema_core.environment.view_states import ViewState
 from schema_core.errors import (
     AlreadyExistsError,
@@ -104,9 +107,9 @@ def autogenerate(
 
     Its statements are executed in a transaction that is rolled back. Comments report what they do
     not reach, what ``down`` does not restore, views that read what is changed, and data at risk by
-    Flink's rules. Tables that are not wanted are dropped; databases and materialized tables are
-    not. Values of secret options are variables, and so are values with variables in the
-    definitions.
+    Flink's rules. Tables that are not wanted are dropped; databases are not, nor materialized
+    tables if the definitions are those of a Python module. Values of secret options are variables,
+    and so are values with variables in the definitions.
 
     Args:
         migrator: The migrator; all migrations of its directory must have been applied.
@@ -178,8 +181,8 @@ def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigra
     It is recorded as applied, without executing statements on the catalog. Its statements, which
     are also the definitions for `read_definitions`, are first executed in a transaction that drops
     the objects, and is rolled back. Comments report what the statements do not reach, and the
-    functions, models and materialized tables, which the migration does not create. Values of secret
-    options are variables.
+    functions and models, which the migration does not create. Values of secret options are
+    variables.
 
     Args:
         migrator: The migrator; its directory has no migrations.
@@ -203,15 +206,7 @@ def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigra
             code="migration-exists",
             hint="write the next one: schema-core migrate autogenerate",
         )
-    content = migrator.content()
-    live = replace(
-        content,
-        objects={
-            path: table
-            for path, table in content.objects.items()
-            if not isinstance(table, CatalogMaterializedTable)
-        },
-    )
+    live = migrator.content()
     default = migrator.catalog.get_default_database()
     databases = {key: value for key, value in live.databases.items() if key == default}
     values = _OptionValues({}, dict(migrator.variables))
@@ -228,11 +223,8 @@ def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigra
     comments = [
         "-- what the catalog contained before its first migration",
         *_secret_comments(values),
-        *(
-            f"{UNSUPPORTED} {change.description()}"
-            for change in diff_catalogs(after.content, content)
-        ),
-        *(f"{NOT_CREATED} {subject}" for subject in _list_omitted(migrator, content)),
+        *(f"{UNSUPPORTED} {change.description()}" for change in diff_catalogs(after.content, live)),
+        *(f"{NOT_CREATED} {subject}" for subject in _list_omitted(migrator, live)),
     ]
     path = _write_file(migrator, name, comments, [*create, *up], [*down, *drop])
     migrator.directory = MigrationDirectory.read(migrator.directory.path)
@@ -255,9 +247,6 @@ def _split_databases(
 def _list_omitted(migrator: Migrator, content: CatalogContent) -> Iterator[str]:
     """Yield what a baseline does not create, which views may need."""
     catalog = migrator.catalog
-    for path, table in content.objects.items():
-        if isinstance(table, CatalogMaterializedTable):
-            yield f"materialized table {path}"
     for database in content.databases:
         if Capability.FUNCTIONS in catalog.capabilities:
             yield from (f"function {database}.{name}" for name in catalog.list_functions(database))
@@ -280,11 +269,16 @@ def _write_file(
 
 
 def _complete_goal(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
-    """Return wanted definitions with what scripts do not create, and values of the catalog."""
+    """Return wanted definitions with what they cannot create, and values of the catalog.
+
+    Only scripts create materialized tables, not table descriptors.
+    """
     materialized_tables = {
         path: table
         for path, table in live.objects.items()
-        if isinstance(table, CatalogMaterializedTable) and path not in wanted.objects
+        if isinstance(table, CatalogMaterializedTable)
+        and path not in wanted.objects
+        and not isinstance(wanted, WantedContent)
     }
     goal = adopt_values(wanted, live)
     return replace(
@@ -349,16 +343,18 @@ def _reads_of(view: CatalogBaseTable, paths: Iterable[ObjectPath]) -> set[Object
 def sort_views(
     objects: Mapping[ObjectPath, CatalogBaseTable], paths: Iterable[ObjectPath] | None = None
 ) -> list[ObjectPath]:
-    """Return views after those in their queries; in the given order for a cycle.
+    """Return views and materialized tables after those in their queries.
+
+    They are in the given order for a cycle.
 
     Args:
         objects: The definitions of views and other objects.
-        paths: The views to sort; None for all.
+        paths: The views and materialized tables to sort; None for all.
     """
     views = [
         path
         for path in (objects if paths is None else paths)
-        if isinstance(objects[path], CatalogView)
+        if isinstance(objects[path], CatalogView | CatalogMaterializedTable)
     ]
     reads = {path: _reads_of(objects[path], views) - {path} for path in views}
     try:
@@ -525,9 +521,11 @@ class _Writer:
     def statements(self, changes: Iterable[catalog_changes.CatalogChange]) -> list[str]:
         """Return the statements of changes: views are dropped first and created last.
 
-        A view that is both renamed and changed is dropped by its old name.
+        So are materialized tables. A view that is both renamed and changed is dropped by its old
+        name.
         """
         dropped, others, views = list[str](), list[str](), list[ObjectPath]()
+        altered = set[ObjectPath]()
         before = _former_paths(self.renames)
         sources = dict[ObjectPath, ObjectPath]()
         changed = {
@@ -537,10 +535,26 @@ class _Writer:
         }
         for change in changes:
             match change:
-                case catalog_changes.RemoveObject(path, CatalogView() as view):
+                case catalog_changes.RemoveObject(
+                    path, CatalogView() | CatalogMaterializedTable() as view
+                ):
+                    if isinstance(view, CatalogMaterializedTable):
+                        self.risks.append(f"{path}: the materialized table is dropped")
                     dropped.append(_drop(path, view))
-                case catalog_changes.AddObject(path, CatalogView()):
+                case catalog_changes.AddObject(path, CatalogView() | CatalogMaterializedTable()):
                     views.append(path)
+                case catalog_changes.ModifyObject(
+                    path, CatalogMaterializedTable() as old, CatalogMaterializedTable() as new
+                ):
+                    views.append(path)
+                    if can_be_altered(old, new):
+                        altered.add(path)
+                    else:
+                        self.risks.append(
+                            f"{path}: the materialized table is dropped, and has no rows until it "
+                            "is refreshed"
+                        )
+                        dropped.append(_drop(path, old))
                 case catalog_changes.ModifyObject(path, CatalogView() as view, CatalogView()):
                     dropped.append(_drop(before.get(path, path), view))
                     views.append(path)
@@ -551,7 +565,7 @@ class _Writer:
                 case _:
                     others += self._statements(change)
         created = [
-            self._create(path, self.new.objects[path])
+            self._create(path, self.new.objects[path], is_altered=path in altered)
             for path in sort_views(self.new.objects, views)
         ]
         return [*dropped, *others, *created]
@@ -581,7 +595,9 @@ class _Writer:
             case catalog_changes.RemoveObject(path, CatalogTable() as table):
                 self.risks.append(f"{path}: the table is dropped")
                 return (_drop(path, table),)
-            case catalog_changes.RenameObject(path, name):
+            case catalog_changes.RenameObject(path, name) if not isinstance(
+                self.old.objects.get(path), CatalogMaterializedTable
+            ):
                 there = ObjectPath(path.database_name, name)
                 table = self.old.objects.get(path) or self.new.objects[there]
                 kind, target = _kind(table), quote_identifier(name)
@@ -590,30 +606,34 @@ class _Writer:
                 return self._alter(path, changes)
             case _:
                 raise UnsupportedError(
-                    f"a migration cannot {change.description()}",
+                    f"no statement can {change.description()}",
                     code="migration-not-in-sql",
-                    hint="alter it in the environment that refreshes it",
+                    hint="omit --rename: a materialized table is dropped and created again",
                 )
 
-    def _create(self, path: ObjectPath, table: CatalogBaseTable) -> str:
+    def _create(
+        self, path: ObjectPath, table: CatalogBaseTable, *, is_altered: bool = False
+    ) -> str:
         names = (path.database_name, path.object_name)
         with at(f"{table.get_table_kind().value.lower()} {path}"):
             if isinstance(table, CatalogTable):
                 declared = frozenset(secret_keys(dict(table.options)))
                 options = self._options(names, table.options, declared)
                 return to_ddl(table.copy(options), "flink", names)
-            if not isinstance(table, CatalogView):
-                raise UnsupportedError(
-                    "a migration cannot create or drop a materialized table",
-                    code="migration-not-in-sql",
-                    hint="create it with a statement in the environment that refreshes it",
-                )
+            if not isinstance(table, CatalogView | CatalogMaterializedTable):
+                raise stale_change(f"{path} is of an unknown kind")
             if mask_query(table.original_query) != table.original_query:
                 raise UnsupportedError(
-                    "the query of the view has a secret in a hint",
+                    "the query has a secret in a hint",
                     code="migration-not-in-sql",
                     hint="keep the secret in the options of the table",
                 )
+            if isinstance(table, CatalogMaterializedTable):
+                declared = frozenset(secret_keys(dict(table.options)))
+                options = self._options(names, table.options, declared)
+                head = "CREATE OR ALTER" if is_altered else "CREATE"
+                statement = materialized_table_statement(_quote_path(path), table.copy(options))
+                return f"{head}{statement.removeprefix('CREATE')}"
             columns = [column.name for column in table.schema.columns]
             head = f"CREATE VIEW {_quote_path(path)}"
             if not self.is_current or columns != self._query_columns(table):
@@ -670,8 +690,10 @@ class _Writer:
         hints = renames_by_path(self.column_renames.get(path))
         if not self.rewrites or any(len(column) > 1 for column in hints):
             raise _needs_rewrite(path, reason)
-        source = self.old.objects[self._source(path)]
-        losses = find_losses(source, self.new.objects[path], hints, self.migrator.resolver)
+        old, new = self.old.objects[self._source(path)], self.new.objects[path]
+        losses: tuple[str, ...] = ()
+        if isinstance(old, CatalogTable) and isinstance(new, CatalogTable):
+            losses = find_losses(old, new, hints, self.migrator.resolver)
         accept = f"; what is lost must be accepted: '-- accept: {', '.join(losses)}'"
         self.risks.append(f"{path}: its rows are rewritten: {reason}{accept if losses else ''}")
         statements = [
@@ -743,7 +765,7 @@ def _drop(path: ObjectPath, table: CatalogBaseTable) -> str:
 
 
 def _kind(table: CatalogBaseTable) -> str:
-    return "VIEW" if table.get_table_kind() is TableKind.VIEW else "TABLE"
+    return table.get_table_kind().value.replace("_", " ")
 
 
 def _try_statements(

@@ -29,8 +29,13 @@ from schema_core.migration.gates.view_checks import (
 from schema_core.sql import statement_syntax as syntax
 from schema_core.sql.statement_syntax import Statement
 
-#: Statements after which a view may not work.
-BREAKING: Final = (syntax.Alter, syntax.AlterFunction, syntax.Drop)
+#: Statements after which a view may not work; a materialized table may exist (OR ALTER).
+BREAKING: Final = (
+    syntax.Alter,
+    syntax.AlterFunction,
+    syntax.CreateMaterializedTable,
+    syntax.Drop,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,21 +52,33 @@ class TouchedObjects:
             case (
                 syntax.CreateTable(path, query=None, temporary=False)
                 | syntax.CreateView(path, temporary=False)
-                | syntax.Drop(ObjectKind.TABLE | ObjectKind.VIEW, path, temporary=False)
+                | syntax.CreateMaterializedTable(path)
+                | syntax.Drop(
+                    ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE,
+                    path,
+                    temporary=False,
+                )
+                | syntax.Insert(path)
+                | syntax.Update(path)
+                | syntax.Delete(path)
             ):
                 yield self._object(path, statement)
-            case syntax.Insert(path) | syntax.Update(path) | syntax.Delete(path):
+            case syntax.Alter(
+                ObjectKind.MATERIALIZED_TABLE,
+                _,
+                syntax.Refresh() | syntax.Suspend() | syntax.Resume(),
+            ):
+                raise _not_allowed_error(
+                    statement,
+                    "a migration changes the definition of a materialized table; refresh, suspend "
+                    "and resume it afterwards: schema-core refresh",
+                )
+            case syntax.Alter(
+                ObjectKind.TABLE | ObjectKind.VIEW | ObjectKind.MATERIALIZED_TABLE, path, change
+            ):
                 yield self._object(path, statement)
-            case syntax.Alter(ObjectKind.TABLE | ObjectKind.VIEW, path, change):
-                database, name = self._object(path, statement)
-                yield database, name
                 if isinstance(change, syntax.RenameTo):
-                    there, new_name = self._object(change.path, statement)
-                    if there != database:
-                        raise _not_allowed_error(
-                            statement, "a table is renamed within its database"
-                        )
-                    yield database, new_name
+                    yield self._new_name(path, change, statement)
             case (
                 syntax.CreateFunction(path, temporary=False, system=False)
                 | syntax.AlterFunction(path, temporary=False, system=False)
@@ -80,10 +92,18 @@ class TouchedObjects:
             case _:
                 raise _not_allowed_error(
                     statement,
-                    "a migration creates, alters and drops databases, tables, views, functions and "
-                    "models, and writes rows with INSERT, UPDATE and DELETE; put SET and CREATE "
-                    "CATALOG into setup.sql",
+                    "a migration creates, alters and drops databases, tables, views, materialized "
+                    "tables, functions and models, and writes rows with INSERT, UPDATE and DELETE; "
+                    "put SET and CREATE CATALOG into setup.sql",
                 )
+
+    def _new_name(
+        self, path: Name, change: syntax.RenameTo, statement: Statement
+    ) -> tuple[str, str]:
+        database, name = self._object(change.path, statement)
+        if database != self._object(path, statement)[0]:
+            raise _not_allowed_error(statement, "a table is renamed within its database")
+        return database, name
 
     def _object(self, path: Name, statement: Statement) -> tuple[str, str]:
         identifier = self._registry.qualify(UnresolvedPath(path.parts))

@@ -27,8 +27,10 @@ from schema_core.catalog.changes.table_changes import DropColumn, DropField, des
 from schema_core.catalog.objects import (
     CatalogBaseTable,
     CatalogDatabase,
+    CatalogMaterializedTable,
     CatalogTable,
     CatalogView,
+    ResolvedCatalogMaterializedTable,
     ResolvedCatalogTable,
     ResolvedCatalogView,
 )
@@ -121,7 +123,7 @@ RULES: Mapping[str, LintRule] = {
         WARN, "readers with the old definition refuse new rows, or read other values"
     ),
     "table-renamed": LintRule(WARN, "queries that name the table or view fail"),
-    "view-dropped": LintRule(WARN, "queries that name the view fail"),
+    "view-dropped": LintRule(WARN, "queries that name the view or materialized table fail"),
     "migration-breaks-view": LintRule(ERROR, "a view does not work after the migration"),
     # the way back
     "migration-irreversible": LintRule(
@@ -418,6 +420,8 @@ def _has_statements(file: MigrationFile) -> bool:
 
 # --- files ---------------------------------------------------------------------------------------
 
+#: Objects that store a query.
+READING_OTHERS = (ResolvedCatalogView, ResolvedCatalogMaterializedTable)
 #: The database and the name, or '', of an object.
 Key: TypeAlias = tuple[str, str]
 #: An object of a catalog; None if it does not exist.
@@ -599,7 +603,7 @@ class _FileLinter:
             self._report_removal(step, key, old)
         elif isinstance(old, ResolvedCatalogTable) and isinstance(new, ResolvedCatalogTable):
             self._compare_tables(step, key, old, new)
-        elif isinstance(old, ResolvedCatalogView) and isinstance(new, ResolvedCatalogView):
+        elif isinstance(old, READING_OTHERS) and isinstance(new, READING_OTHERS):
             for finding in can_old_readers_read(old.resolved_schema, new.resolved_schema):
                 if finding.kind in QUERIES:
                     self._report(step, key, finding.kind, finding.reason, finding.path)
@@ -613,6 +617,9 @@ class _FileLinter:
             self._report(step, key, "table-renamed", f"it is renamed to {name!r}")
         elif isinstance(old, CatalogView):
             self._report(step, key, "view-dropped", "the view is dropped")
+        elif isinstance(old, CatalogMaterializedTable):
+            message = "the materialized table is dropped, with its rows"
+            self._report(step, key, "view-dropped", message)
         elif isinstance(old, CatalogTable):
             self._report(step, key, "table-dropped", "the table is dropped")
         elif isinstance(old, CatalogDatabase):

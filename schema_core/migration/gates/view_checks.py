@@ -185,7 +185,10 @@ def _remedy(state: ViewState) -> str:
     path = state.identifier.as_serializable_string()
     if state.kind is TableKind.VIEW:
         return f"drop the view, or redefine it: ALTER VIEW {path} AS SELECT ..."
-    return "keep what it reads; a migration cannot alter a materialized table"
+    return (
+        "drop the materialized table, or redefine it: CREATE OR ALTER MATERIALIZED TABLE "
+        f"{path} AS SELECT ..."
+    )
 
 
 def _find_cause(

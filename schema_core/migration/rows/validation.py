@@ -18,12 +18,7 @@ from schema_core.catalog.changes.column_history import ColumnHistory
 from schema_core.catalog.changes.normal_forms import as_table, normalize
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import FoundTable
-from schema_core.catalog.objects import (
-    CatalogBaseTable,
-    CatalogTable,
-    ResolvedCatalogTable,
-    TableKind,
-)
+from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable, TableKind
 from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.environment.connector import installed_connector
@@ -215,20 +210,17 @@ def validate_rows(
 
 
 def find_losses(
-    old: CatalogBaseTable,
-    new: CatalogBaseTable,
-    renames: RenameHints,
-    resolver: SchemaResolver,
+    old: CatalogTable, new: CatalogTable, renames: RenameHints, resolver: SchemaResolver
 ) -> tuple[str, ...]:
     """Return the kinds of problems by which a rewrite may lose values, which can be accepted.
 
     Args:
-        old: The definition of the stored rows, a table.
-        new: The new definition, a table.
+        old: The definition of the stored rows.
+        new: The new definition.
         renames: As for `diff`.
         resolver: The resolver of the definitions.
     """
-    before, after = (normalize(resolve_table(as_table(each), resolver)) for each in (old, new))
+    before, after = (normalize(resolve_table(each, resolver)) for each in (old, new))
     unchecked: list[str] = []
     writer = StatementWriter(TARGETS["flink"], ("rows",), resolver)
     checks = _checks(writer, before, after, column_renames(renames), unchecked)
