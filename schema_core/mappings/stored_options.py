@@ -39,9 +39,10 @@ _DEFAULTS: Mapping[str, Mapping[str, str | None]] = {
     "option-without-effect": {
         "source.monitor-interval": None,
         "source.report-statistics": None,
-        "auto-compaction": None,
+        "auto-compaction": "false",
         "json.fail-on-missing-field": "false",
         "json.map-null-key.mode": "FAIL",
+        "json.map-null-key.literal": "null",
         "json.encode.decimal-as-plain-number": "false",
         "json.encode.ignore-null-fields": "false",
         "avro.codec": "snappy",
