@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fuzz.oracle.statements import FOLDER, hide_job
+from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.types import (
@@ -30,6 +31,16 @@ def read_scripts(name: str) -> list[dict[str, Any]]:
     """Return the scripts of a file of cases."""
     lines = (CASES / name).read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
+
+
+def environment_of_script(session: Any, case: dict[str, Any]) -> TableEnvironment:
+    """Return an environment in the mode and the time zone of a script."""
+    is_streaming = case["q"].get("mode") == "streaming"
+    settings = EnvironmentSettings.new_instance()
+    settings = settings.in_streaming_mode() if is_streaming else settings.in_batch_mode()
+    environment = TableEnvironment.create(settings.build(), spark=session)
+    environment.get_config().set_local_timezone(case["q"].get("zone", "UTC"))
+    return environment
 
 
 def run(environment: TableEnvironment, statement: Any) -> Any:

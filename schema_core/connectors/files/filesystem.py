@@ -95,7 +95,16 @@ TEXT = types.VarCharType(types.MAX_LENGTH)
 #: Files and directories of a table up to which their list is cached.
 MAX_REUSED = 5_000
 
-PARALLELISM = ConfigOption("sink.parallelism", integer, None, "how many tasks write")
+
+def _parallelism(text: str) -> int | None:
+    """Parse a number of tasks, or -1 for the default."""
+    value = integer(text)
+    if value < 1 and value != -1:
+        raise invalid_value("an integer of at least 1, or -1", text)
+    return None if value == -1 else value
+
+
+PARALLELISM = ConfigOption("sink.parallelism", _parallelism, None, "how many tasks write")
 MONITOR_INTERVAL = ConfigOption(
     "source.monitor-interval",
     duration,
@@ -604,8 +613,8 @@ def _require_all_records(options: Mapping[str, str]) -> None:
         )
 
 
-def _success_file(context: WriteContext, layout: FileLayout) -> str | None:
-    """Return the name of the file that marks a committed partition, if the table has such files.
+def _success_file(context: WriteContext, layout: FileLayout) -> commit.SuccessFile | None:
+    """Return the file that marks what was committed, if the table has such files.
 
     Flink's streaming jobs write none into tables without partitions.
     """
@@ -613,7 +622,8 @@ def _success_file(context: WriteContext, layout: FileLayout) -> str | None:
         return None
     if context.batch is not None and not layout.partitions:
         return None
-    return SUCCESS_FILE.of(context.options)
+    name = cast("str", SUCCESS_FILE.of(context.options))
+    return commit.SuccessFile(name, bool(layout.partitions))
 
 
 def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:

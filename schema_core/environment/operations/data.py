@@ -322,7 +322,7 @@ def require_fit(relation: relational.Relation, target: BoundTable, how: Writing)
     Codes: `unknown-column`, `column-count-mismatch`, `not-assignable`.
     """
     schema, fixed = target.table.resolved_schema, how.partition
-    _check_partition(target, fixed)
+    check_partition(target, fixed)
     check_names(how.columns, schema)
     keys = frozenset(key for key, _ in fixed.values) if fixed else frozenset[str]()
     for name in how.columns:
@@ -345,7 +345,9 @@ def persisted_columns(schema: ResolvedSchema) -> list[str]:
     return [column.name for column in schema.columns if column.is_persisted()]
 
 
-def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
+def check_partition(target: BoundTable, fixed: Partition | None) -> None:
+    """Require values of different partition keys (`unknown-column`, `duplicate-column`)."""
+    named = set[str]()
     for key, _ in fixed.values if fixed else ():
         if key not in target.table.partition_keys:
             raise SchemaError(
@@ -354,6 +356,13 @@ def _check_partition(target: BoundTable, fixed: Partition | None) -> None:
                 span=fixed.span if fixed else None,
                 hint=similar(key, target.table.partition_keys),
             )
+        if key in named:
+            raise SchemaError(
+                f"partition key {key!r} is named twice",
+                code="duplicate-column",
+                span=fixed.span if fixed else None,
+            )
+        named.add(key)
 
 
 def check_names(columns: Sequence[Name], schema: ResolvedSchema) -> None:

@@ -24,13 +24,13 @@ from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.resolve import resolve_materialized_table
 from schema_core.environment.connector import Ability, installed_connector, require_abilities
 from schema_core.environment.jobs.pending import Owner, PendingJob
-from schema_core.environment.operations.data import Writing, prepare_write, run_job
+from schema_core.environment.operations.data import Writing, check_partition, prepare_write, run_job
 from schema_core.environment.operations.jobs import stop_job
 from schema_core.environment.planner import BoundTable, SupportsRefresh
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.unbounded import find_unbounded_table
-from schema_core.errors import ConflictError, SchemaError, UnsupportedError, similar
+from schema_core.errors import ConflictError, SchemaError, UnsupportedError
 from schema_core.query.relation import result_columns
 from schema_core.sql.parser import parse_query
 from schema_core.sql.statement_syntax import Partition, StopJob
@@ -305,7 +305,7 @@ def refresh(
         force: Whether to ignore that another process refreshes the table.
 
     Codes: `unsupported-ability` for a connector that cannot replace rows atomically;
-    `refresh-conflict`; `unknown-column` for other than partition keys; those of INSERT.
+    `refresh-conflict`; those of INSERT.
     """
     state = RefreshState.of(_resolved(session, identifier))
     hook = RefreshHook(session, identifier, scheduled, force=force)
@@ -331,14 +331,8 @@ def _query(session: Session, identifier: ObjectIdentifier, partition: Partition 
         return session.view_relation(table)
     types = {column.name: column.data_type for column in table.resolved_schema.columns}
     conditions = []
+    check_partition(session.bind(identifier), partition)
     for key, value in partition.values:
-        if key not in table.partition_keys:
-            raise SchemaError(
-                f"{key!r} is not a partition key of {identifier.as_summary_string()}",
-                code="unknown-column",
-                span=partition.span,
-                hint=similar(key, table.partition_keys),
-            )
         literal = quote_string(value or "")
         if not isinstance(types[key], CharType | VarCharType):
             literal = f"CAST({literal} AS {types[key].nullable()})"

@@ -29,6 +29,7 @@ from schema_core.sql import syntax
 from schema_core.sql.statement_syntax import Delete, TruncateTable, Update
 from schema_core.sql.type_name import type_name_of
 from schema_core.types import (
+    BooleanType,
     DataType,
     DateType,
     DecimalType,
@@ -209,7 +210,8 @@ def _marked_rows(
     """
     chosen = _unused_name("changed", [column.name for column in schema.columns])
     true = syntax.Literal(syntax.LiteralKind.BOOLEAN, "TRUE")
-    mark = syntax.SelectItem(statement.condition or true, chosen)
+    condition = _typed_null(statement.condition or true, BooleanType())
+    mark = syntax.SelectItem(condition, chosen)
     rows = syntax.Select((syntax.SelectItem(syntax.Star()), mark), source)
     items = [
         syntax.SelectItem(
@@ -259,11 +261,15 @@ def _assignments(statement: Update, stored: Sequence[Column]) -> dict[str, synta
     values: dict[str, syntax.Expression] = {}
     for column, expression in statement.assignments:
         name = column.parts[0]
-        values[name] = expression
-        if isinstance(expression, syntax.Literal) and expression.kind is syntax.LiteralKind.NULL:
-            type_ = type_name_of(types[name])
-            values[name] = syntax.Call("CAST", (expression, type_), span=expression.span)
+        values[name] = _typed_null(expression, types[name])
     return values
+
+
+def _typed_null(expression: syntax.Expression, type_: DataType) -> syntax.Expression:
+    """Return an expression; NULL is cast to a type."""
+    if isinstance(expression, syntax.Literal) and expression.kind is syntax.LiteralKind.NULL:
+        return syntax.Call("CAST", (expression, type_name_of(type_)), span=expression.span)
+    return expression
 
 
 def _require_assignable(

@@ -20,7 +20,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from enum import Enum
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from schema_core.base.contained_paths import find_link, is_hidden, is_plain
 from schema_core.base.lazy import dataclass, regex
@@ -797,13 +797,34 @@ def unescape_partition(text: str) -> str:
 APPEND = OverwriteScope()
 
 
+class SuccessFile(NamedTuple):
+    """An empty file that marks each partition with new files, or a table without partitions."""
+
+    name: str
+    in_partitions: bool
+
+    def paths(self, new: Iterable[str]) -> list[str]:
+        """Return the paths of the files to write after the commit of new files.
+
+        >>> SuccessFile("_SUCCESS", True).paths(["p=1/a", "p=1/b", "p=2/a"])
+        ['p=1/_SUCCESS', 'p=2/_SUCCESS']
+        >>> SuccessFile("_SUCCESS", False).paths([])
+        ['_SUCCESS']
+        """
+        if not self.in_partitions:
+            return [self.name]
+        return [
+            f"{place}/{self.name}" for place in sorted({path.rpartition("/")[0] for path in new})
+        ]
+
+
 class FileStage:
     """The rows of one job in a hidden directory within the table's, until the job has ended.
 
     `held` is the catalog's definition when the job starts; `definition`, if another, the one that
     it is to hold when the rows become visible. The stage of a `batch` committed before discards its
     rows. `expected` are the files that the job has read: no others are deleted (`table-changed`).
-    `success_file` is the name of an empty file that each directory with new files gets at the end.
+    `success_file` is written at the end.
     """
 
     def __init__(
@@ -817,7 +838,7 @@ class FileStage:
         id: str = "",  # noqa: A002 - the attribute of `CommitFileName`
         batch: Batch | None = None,
         expected: Collection[str] | None = None,
-        success_file: str | None = None,
+        success_file: SuccessFile | None = None,
     ) -> None:
         self.directory = directory
         self.scope = scope
@@ -996,11 +1017,9 @@ class FileStage:
         if not self._is_prepared:
             self.prepare()
         self._commit()
-        if self._success_file is not None:
-            for directory in sorted({path.rpartition("/")[0] for path in self._new}):
-                name = f"{directory}/{self._success_file}" if directory else self._success_file
-                self.directory.delete_file(name)
-                self.directory.create(name, b"")
+        for name in self._success_file.paths(self._new) if self._success_file else ():
+            self.directory.delete_file(name)
+            self.directory.create(name, b"")
 
     def _commit(self) -> None:
         if self.is_beside and self._publish():
