@@ -107,6 +107,28 @@ class FormatMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class EncodedChanges:
+    """The messages to read.
+
+    Attributes:
+        frame: The messages.
+        source: The binary column.
+        columns: The columns of a row.
+        options: The options of the table.
+        metadata: The keys of the metadata to return.
+        key: The columns that identify a row, if its row before an update is not needed. Other
+            columns of removed rows may then be NULL.
+    """
+
+    frame: DataFrame
+    source: str
+    columns: Mapping[str, DataType]
+    options: Mapping[str, str]
+    metadata: Sequence[str] = ()
+    key: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DecodedChanges:
     """The changes of messages.
 
@@ -140,27 +162,8 @@ class ChangeFormat(Protocol):
     def require(self, columns: Mapping[str, DataType]) -> None:
         """Refuse columns that a message cannot hold (`type-not-in-message`)."""
 
-    def decode(
-        self,
-        frame: DataFrame,
-        source: str,
-        columns: Mapping[str, DataType],
-        options: Mapping[str, str],
-        *,
-        metadata: Sequence[str] = (),
-        key: Sequence[str] = (),
-    ) -> DecodedChanges:
-        """Return the changes of messages; those that are NULL or empty are skipped.
-
-        Args:
-            frame: The messages.
-            source: The binary column.
-            columns: The columns of a row.
-            options: The options of the table.
-            metadata: The keys of the metadata to return.
-            key: The columns that identify a row, if its row before an update is not needed. Other
-                columns of removed rows may then be NULL.
-        """
+    def decode(self, messages: EncodedChanges) -> DecodedChanges:
+        """Return the changes of messages; those that are NULL or empty are skipped."""
 
     def encode(
         self,
@@ -291,26 +294,14 @@ class JsonChanges:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def decode(
-        self,
-        frame: DataFrame,
-        source: str,
-        columns: Mapping[str, DataType],
-        options: Mapping[str, str],
-        *,
-        metadata: Sequence[str] = (),
-        key: Sequence[str] = (),
-    ) -> DecodedChanges:
+    def decode(self, messages: EncodedChanges) -> DecodedChanges:
         """Return the changes of messages; those that are NULL or empty are skipped."""
+        frame, columns, options = messages.frame, messages.columns, messages.options
         self.require(columns)
         syntax = self._syntax(options)
         others = [*map(quote, frame.columns)]
-        texts = frame.where(f"octet_length({quote(source)}) > 0").selectExpr(
-            *others, f"CAST({quote(source)} AS STRING) AS {quote(_TEXT)}"
-        )
-        messages = self._parse(texts, columns, options, metadata, key)
-        rows = self._rows(messages, others, syntax)
-        changes = self._changes(columns, key, syntax)
+        rows = self._rows(self._parse(messages), others, syntax)
+        changes = self._changes(columns, messages.key, syntax)
         exploded = rows.selectExpr(
             *others,
             *map(quote, (_MESSAGE, _ELEMENT)),
@@ -328,7 +319,9 @@ class JsonChanges:
             for name, type_ in columns.items()
         }
         return DecodedChanges(
-            exploded, values, {name: self._metadata(name, options, syntax) for name in metadata}
+            exploded,
+            values,
+            {name: self._metadata(name, options, syntax) for name in messages.metadata},
         )
 
     def _metadata(
@@ -343,21 +336,19 @@ class JsonChanges:
     def _has_schema(self, options: Mapping[str, str]) -> bool:
         return self.has_schema and bool(self._option(options, _SCHEMA))
 
-    def _parse(
-        self,
-        texts: DataFrame,
-        columns: Mapping[str, DataType],
-        options: Mapping[str, str],
-        metadata: Sequence[str],
-        key: Sequence[str],
-    ) -> DataFrame:
-        """Return texts with the parsed messages, without those that the options leave out."""
-        functions, syntax = functions_of(texts), self._syntax(options)
+    def _parse(self, messages: EncodedChanges) -> DataFrame:
+        """Return messages that are parsed, without those that the options leave out."""
+        columns, options, key = messages.columns, messages.options, messages.key
+        functions, syntax = functions_of(messages.frame), self._syntax(options)
+        source = quote(messages.source)
+        texts = messages.frame.where(f"octet_length({source}) > 0").selectExpr(
+            *map(quote, messages.frame.columns), f"CAST({source} AS STRING) AS {quote(_TEXT)}"
+        )
         row: DataType = _row_type(columns)
         before: DataType = _row_type({name: columns[name] for name in key}) if key else row
         if self.is_list:
             row, before = ArrayType(row), ArrayType(before)
-        items = [self.metadata[name] for name in metadata]
+        items = [self.metadata[name] for name in messages.metadata]
         patterns = self.patterns or {}
         fields = {
             **{item.field: item.stored for item in items if item.field != "schema"},

@@ -170,7 +170,7 @@ class _Sources:
         right = frozenset(key for key in right if key >= right_on) if pairs else NONE
         left_unique = any(key <= left_on for key in left)
         right_unique = any(key <= right_on for key in right)
-        keys = {one | other for one in left for other in right}
+        keys = {left_key | right_key for left_key in left for right_key in right}
         if join.kind in (JoinKind.INNER, JoinKind.COMMA, JoinKind.CROSS):
             keys |= left if right_unique else set()
             keys |= right if left_unique else set()
@@ -186,8 +186,8 @@ class _Sources:
             match rest.pop():
                 case FunctionCall(arguments=arguments) as call if call.function.name == "AND":
                     rest += arguments
-                case FunctionCall(arguments=(one, other)) as call if call.function.name == "=":
-                    places = self.position(one), self.position(other)
+                case FunctionCall(arguments=(left, right)) as call if call.function.name == "=":
+                    places = self.position(left), self.position(right)
                     if places[0] is not None and places[1] is not None:
                         yield places[0], places[1]
 
@@ -203,20 +203,22 @@ def _project(keys: Keys, items: list[Typed], sources: _Sources) -> Keys:
         if (position := sources.position(item)) is not None:
             places[position].append(place)
     return frozenset(
-        found for key in keys for found in _choices([places[one] for one in sorted(key)])
+        projected
+        for key in keys
+        for projected in _choices([places[column] for column in sorted(key)])
     )
 
 
 def _ranked_keys(block: relational.Select, sources: _Sources) -> Keys:
     """Return the keys of rows of which one for each partition is kept: ROW_NUMBER() ... = 1."""
-    found: set[frozenset[int]] = set()
+    keys: set[frozenset[int]] = set()
     for conjunct in _conjuncts(block.where):
         match conjunct:
             case FunctionCall(arguments=(Ref() as rank, Constant() as limit)) as call:
                 is_first = getattr(limit.literal, "text", None) == "1"
                 if is_first and call.function.name in {"=", "<="}:
-                    found |= _partitions_of_rank(rank, sources)
-    return frozenset(found)
+                    keys |= _partitions_of_rank(rank, sources)
+    return frozenset(keys)
 
 
 def _partitions_of_rank(rank: Ref, sources: _Sources) -> Keys:
@@ -253,22 +255,22 @@ def _keys_of_semijoins(where: Typed | None, keys: Keys, sources: _Sources) -> Ke
             continue
         read = [
             column
-            for one in subqueries
-            for column in relational.outer_columns(relational.rows_of(one))
+            for subquery in subqueries
+            for column in relational.outer_columns(relational.rows_of(subquery))
         ]
         if isinstance(conjunct, FunctionCall) and conjunct.function.name in {"IN", "NOT IN"}:
-            read += [one for one in conjunct.arguments if isinstance(one, Ref)]
+            read += [argument for argument in conjunct.arguments if isinstance(argument, Ref)]
         on = {place for place in map(sources.position, read) if place is not None}
         keys = frozenset(key for key in keys if key >= on)
     return keys
 
 
 def _conjuncts(condition: Typed | None) -> list[Typed]:
-    rest, found = ([] if condition is None else [condition]), []
+    rest, conjuncts = ([] if condition is None else [condition]), []
     while rest:
-        one = rest.pop()
-        if isinstance(one, FunctionCall) and one.function.name == "AND":
-            rest += one.arguments
+        predicate = rest.pop()
+        if isinstance(predicate, FunctionCall) and predicate.function.name == "AND":
+            rest += predicate.arguments
         else:
-            found.append(one)
-    return found
+            conjuncts.append(predicate)
+    return conjuncts

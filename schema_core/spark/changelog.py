@@ -267,7 +267,7 @@ class Changelog:
     """The changes of rows that the values at the positions `key` identify.
 
     >>> changelog = Changelog([0])
-    >>> [str(one.kind) for one in changelog.changes([("a", 1), ("b", 1), ("a", 1), ("a", 2)])]
+    >>> [str(change.kind) for change in changelog.changes([("a", 1), ("b", 1), ("a", 1), ("a", 2)])]
     ['+I', '+I', '-U', '+U']
     """
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -236,6 +237,27 @@ def test_references_of_a_registry_are_bounded(
     with pytest.raises(ExternalError, match=problem) as caught:
         client.schema(schema_id)
     assert "schema-registry-failed" == caught.value.code
+
+
+def test_a_slow_answer_does_not_delay_other_schemas(registry: Registry) -> None:
+    slow, fast = (registry.add(name, record(name, a="int")) for name in ("Slow", "Fast"))
+    client = SchemaRegistry.of("avro-confluent", {"avro-confluent.url": registry.url})
+    is_fetched = Event()
+    answer = registry.answer
+
+    def answer_when_fetched(path: str, body: bytes) -> tuple[int, dict[str, str], bytes]:
+        if path == f"/schemas/ids/{slow}":
+            assert is_fetched.wait(5)
+        return answer(path, body)
+
+    registry.answer = answer_when_fetched  # type: ignore[method-assign]
+    with ThreadPoolExecutor() as threads:
+        slow_schemas = [threads.submit(client.schema, slow) for _ in range(3)]
+        assert "Fast" in client.schema(fast).schema
+        is_fetched.set()
+        assert 1 == len({future.result().schema for future in slow_schemas})
+
+    assert 1 == sum(path == f"/schemas/ids/{slow}" for _, path, _ in registry.requests)
 
 
 def test_keys_and_values_have_their_subjects(

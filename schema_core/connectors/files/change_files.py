@@ -16,6 +16,7 @@ from schema_core.connectors.change_formats import (
     CHANGE_FORMATS,
     PLACE,
     ChangeFormat,
+    EncodedChanges,
     require_writable,
 )
 from schema_core.connectors.files.csv_files import CONTENT
@@ -109,7 +110,7 @@ def decode_lines(lines: DataFrame, context: ReadContext) -> DataFrame:
     columns = _inner(context)
     key = context.change_key if set(context.change_key) <= columns.keys() else ()
     numbered = lines.selectExpr("*", f"monotonically_increasing_id() AS {quote(_NUMBER)}")
-    decoded = form.decode(numbered, CONTENT, columns, context.options, key=key)
+    decoded = form.decode(EncodedChanges(numbered, CONTENT, columns, context.options, key=key))
     values = {
         **decoded.columns,
         **{name: ColumnNode(name) for name in context.table.partition_keys},

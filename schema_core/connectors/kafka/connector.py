@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.change_formats import PLACE, unbounded_changes
+from schema_core.connectors.change_formats import PLACE, EncodedChanges, unbounded_changes
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
 from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS, MessageFormat
@@ -196,8 +196,8 @@ class KafkaConnector(ConnectorBase):
             (options_of.VALUE_FORMAT, "value."),
             (KEY_FORMAT, "key."),
         ):
-            if option in self.options and (one := _format(options, option, prefix)) is not None:
-                declared += one.declared(prefix)
+            if option in self.options and (form := _format(options, option, prefix)):
+                declared += form.prefixed_options(prefix)
         return declared
 
     def format_metadata(self, options: Options) -> dict[str, DataType]:
@@ -467,9 +467,8 @@ def _decode(
             if key.startswith(VALUE_PREFIX)
         ]
         needed = context.change_key if set(context.change_key) <= columns.keys() else ()
-        decoded = form.changes.decode(
-            frame, "value", columns, form.options, metadata=own, key=needed
-        )
+        messages = EncodedChanges(frame, "value", columns, form.options, own, needed)
+        decoded = form.changes.decode(messages)
         frame, values, metadata = decoded.frame, dict(decoded.columns), decoded.metadata
     else:
         frame, values = form.decode(frame, "value", columns, "schema_core_value")

@@ -6,7 +6,7 @@ A message is a record with the operation and the rows before and after it, as on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.base.lazy import dataclass
@@ -16,6 +16,7 @@ from schema_core.connectors.change_formats import (
     PLACE,
     TEXT,
     DecodedChanges,
+    EncodedChanges,
     FormatMetadata,
     Operation,
 )
@@ -75,18 +76,10 @@ class DebeziumAvro:
 
     # --- reading -------------------------------------------------------------------------------
 
-    def decode(
-        self,
-        frame: DataFrame,
-        source: str,
-        columns: Mapping[str, DataType],
-        options: Mapping[str, str],
-        *,
-        metadata: Sequence[str] = (),
-        key: Sequence[str] = (),
-    ) -> DecodedChanges:
+    def decode(self, messages: EncodedChanges) -> DecodedChanges:
         """Return the changes of messages; those that are NULL or empty are skipped."""
-        items = [self.metadata[name] for name in metadata]
+        frame, columns, options = messages.frame, messages.columns, messages.options
+        items = [self.metadata[name] for name in messages.metadata]
         fields = {item.field: item.stored for item in items if item.field != "schema"}
         if fields:  # the option `schema` is that of the rows only
             self.messages.schema(_record(columns), options)
@@ -99,11 +92,10 @@ class DebeziumAvro:
             wire_struct(self.messages, {"changes": ArrayType(change), **fields}),
         )
         others = [*map(quote, frame.columns)]
-        message = read(functions.col(quote(source)), message_place(functions))
-        messages = frame.where(f"octet_length({quote(source)}) > 0").select(
-            "*", message.alias(_MESSAGE)
-        )
-        exploded = messages.selectExpr(
+        source = quote(messages.source)
+        message = read(functions.col(source), message_place(functions))
+        decoded = frame.where(f"octet_length({source}) > 0").select("*", message.alias(_MESSAGE))
+        exploded = decoded.selectExpr(
             *others,
             quote(_MESSAGE),
             f"posexplode({quote(_MESSAGE)}.`changes`) AS ({quote(PLACE)}, `change`)",
@@ -117,7 +109,9 @@ class DebeziumAvro:
             name: column_of_wire(self.messages, nodes.Field(ColumnNode(_ROW), name), name, type_)
             for name, type_ in columns.items()
         }
-        return DecodedChanges(exploded, values, {name: self._metadata(name) for name in metadata})
+        return DecodedChanges(
+            exploded, values, {name: self._metadata(name) for name in messages.metadata}
+        )
 
     def _metadata(self, name: str) -> nodes.Node:
         item = self.metadata[name]

@@ -114,7 +114,7 @@ class MessageFormat:
             part = "key" if prefix == "key." else "value"
             self.options = {f"{name}.subject": f"{names[0]}-{part}"} | self.options
 
-    def declared(self, prefix: str) -> list[ConfigOption[Any]]:
+    def prefixed_options(self, prefix: str) -> list[ConfigOption[Any]]:
         """Return the format's options, with the table's prefix."""
         return [
             replace(

@@ -374,7 +374,7 @@ class ProtobufDecoder:
                 items = getattr(message, name)
                 if not items and not reads_defaults:
                     return None
-                return {key(one): value(items[one]) for one in items}
+                return {key(map_key): value(items[map_key]) for map_key in items}
 
             return read_map
         if _is_repeated(field):
@@ -518,8 +518,8 @@ class ProtobufEncoder:
 
             def write_rows(message: Any, pairs: Any) -> None:
                 target = getattr(message, name)
-                for one, row in pairs.items():
-                    item = target[write_key(one)]
+                for map_key, row in pairs.items():
+                    item = target[write_key(map_key)]
                     if row is not None:
                         write(item, row)
 
@@ -528,8 +528,8 @@ class ProtobufEncoder:
 
         def write_values(message: Any, pairs: Any) -> None:
             target = getattr(message, name)
-            for one, item in pairs.items():
-                target[write_key(one)] = default if item is None else write_value(item)
+            for map_key, item in pairs.items():
+                target[write_key(map_key)] = default if item is None else write_value(item)
 
         return write_values
 

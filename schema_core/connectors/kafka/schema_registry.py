@@ -52,17 +52,19 @@ def registry_options(identifier: str) -> tuple[ConfigOption[Any], ...]:
     def option(suffix: str, text: str, *, secret: bool = False) -> ConfigOption[Any]:
         return ConfigOption(f"{identifier}.{suffix}", str, None, text, secret=secret)
 
-    def renamed(suffix: str, text: str) -> ConfigOption[Any]:
+    def former_option(suffix: str, text: str) -> ConfigOption[Any]:
         former = f"{identifier}.schema-registry.{suffix}"
         return ConfigOption(f"{identifier}.{suffix}", str, None, text, fallback_keys=(former,))
 
     return (
-        renamed("url", "required: the URL of the registry, or several, separated by commas"),
-        renamed(
+        former_option("url", "required: the URL of the registry, or several, separated by commas"),
+        former_option(
             "subject",
             "the subject of written schemas; by default `<topic>-value` or `<topic>-key`",
         ),
-        renamed("schema", "the Avro schema of messages, which must match the table's columns"),
+        former_option(
+            "schema", "the Avro schema of messages, which must match the table's columns"
+        ),
         option("basic-auth.credentials-source", "`USER_INFO`, or `URL`, the default"),
         option("basic-auth.user-info", "`user:password`, for `USER_INFO`", secret=True),
         option("bearer-auth.credentials-source", "`STATIC_TOKEN`"),
@@ -158,7 +160,7 @@ class SchemaRegistry:
             what = f"cannot register the schema of the subject {subject!r}"
             answer = self._request(path, what, {"schema": schema})
             if not isinstance(schema_id := answer.get("id"), int):
-                raise _failed(f"{what}: the registry returned no id")
+                raise _registry_error(f"{what}: the registry returned no id")
             return schema_id
 
         schema_id: int = _IDS.get((self, subject, schema), post)
@@ -178,7 +180,7 @@ class SchemaRegistry:
             if (subject, version) in references:
                 continue
             if len(references) >= MAX_REFERENCES:
-                raise _failed(f"{what}: it refers to more than {MAX_REFERENCES} schemas")
+                raise _registry_error(f"{what}: it refers to more than {MAX_REFERENCES} schemas")
             references[subject, version] = ""  # while it is read: it may refer to itself
             path = f"/subjects/{quote(subject, safe='')}/versions/{version}"
             target = self._request(path, f"{what}: cannot read the subject {subject!r}")
@@ -195,10 +197,10 @@ class SchemaRegistry:
             try:
                 return self._send(self.urls[attempt % len(self.urls)] + path, body)
             except _RefusedError as error:
-                raise _failed(f"{what}: {error}") from None
+                raise _registry_error(f"{what}: {error}") from None
             except (OSError, ValueError) as error:
                 problem = f"{getattr(error, 'reason', None) or error}"
-        raise _failed(f"{what} at {', '.join(self.urls)}: {problem}")
+        raise _registry_error(f"{what} at {', '.join(self.urls)}: {problem}")
 
     def _send(self, url: str, body: object) -> dict[str, Any]:
         from http.client import HTTPException
@@ -255,7 +257,7 @@ def _message(text: bytes) -> str:
 def _avro(answer: Mapping[str, Any], what: str) -> str:
     kind, schema = answer.get("schemaType", "AVRO"), answer.get("schema")
     if kind != "AVRO" or not isinstance(schema, str):
-        raise _failed(f"{what}: it is not an Avro schema, its type is {kind!r}")
+        raise _registry_error(f"{what}: it is not an Avro schema, its type is {kind!r}")
     return schema
 
 
@@ -263,21 +265,27 @@ def _references(answer: Mapping[str, Any], what: str) -> list[tuple[str, int]]:
     """Return the subjects and versions to which a schema refers."""
     try:
         return [
-            (str(one["subject"]), int(one["version"])) for one in answer.get("references") or ()
+            (str(reference["subject"]), int(reference["version"]))
+            for reference in answer.get("references") or ()
         ]
     except (LookupError, TypeError, ValueError):
-        raise _failed(f"{what}: its references are not those of a registry") from None
+        raise _registry_error(f"{what}: its references are not those of a registry") from None
 
 
-def _failed(problem: str) -> ExternalError:
+def _registry_error(problem: str) -> ExternalError:
     return ExternalError(problem, code="schema-registry-failed")
 
 
 class _Cache:
-    """The values of a bounded number of keys; a key is computed by one thread at a time."""
+    """The values of a bounded number of keys; a key is computed by one thread at a time.
+
+    Threads wait for the value of their own key only: a slow registry does not stop the others.
+    """
 
     def __init__(self) -> None:
         self._values: OrderedDict[Any, Any] = OrderedDict()
+        #: Key -> the lock of the threads that compute it, and their count.
+        self._computing: dict[Any, tuple[threading.Lock, int]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Any, compute: Callable[[], Any]) -> Any:
@@ -285,10 +293,23 @@ class _Cache:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-            value = self._values[key] = compute()
-            while len(self._values) > CACHED_SCHEMAS:
-                self._values.popitem(last=False)
-            return value
+            lock, threads = self._computing.get(key, (threading.Lock(), 0))
+            self._computing[key] = lock, threads + 1
+        try:
+            with lock:
+                if key in self._values:  # another thread has computed it
+                    return self._values[key]
+                value = compute()
+                with self._lock:
+                    self._values[key] = value
+                    while len(self._values) > CACHED_SCHEMAS:
+                        self._values.popitem(last=False)
+                return value
+        finally:
+            with self._lock:
+                lock, threads = self._computing.pop(key)
+                if threads > 1:
+                    self._computing[key] = lock, threads - 1
 
 
 _SCHEMAS, _IDS, _OPENERS = _Cache(), _Cache(), _Cache()
