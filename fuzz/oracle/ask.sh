@@ -7,7 +7,7 @@
 set -eu
 dir=${1:-.oracle}
 [ -d "$dir/classes" ] || { echo "ask.sh: nothing in $dir, run setup.sh first" >&2; exit 2; }
-classpath=$(ls "$dir"/flink/deps/lib/*.jar | tr '\n' ':')$dir/classes
+classpath=$(ls "$dir"/flink/deps/lib/*.jar "$dir"/formats/*.jar 2> /dev/null | tr "\n" ":")$dir/classes
 exec java -Xmx2g -XX:+UseSerialGC -Duser.timezone=UTC -Dlog4j2.level=OFF \
   --add-opens java.base/java.util=ALL-UNNAMED \
   --add-opens java.base/java.lang=ALL-UNNAMED \

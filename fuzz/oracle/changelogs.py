@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +24,8 @@ RECORDING = CASES / "changelog_results.jsonl"
 FORMATS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")
 
 #: A case: `columns`, `format`, `options` and `lines` of the table `t`; the `sql` of a query, or of
-#: the rows that are written into the table; and the `config` of the session.
+#: the rows that are written into the table; and the `config` of the session. Statements of `setup`
+#: run before the query; `{path}` is a directory for their tables.
 Case: TypeAlias = dict[str, Any]
 
 COLUMNS = "id INT, n STRING, w DOUBLE"
@@ -290,6 +292,131 @@ def read_cases() -> Iterator[Case]:
     yield table("canal-json", CANAL, table__include="t", ignore_parse_errors="true")
 
 
+#: A second table of changes, whose lines are in the first statement.
+OTHER = [
+    ("insert", None, row(1, "one", 10.0)),
+    ("insert", None, row(4, "four", 40.0)),
+    ("insert", None, row(2, "two", 20.0)),
+    ("update", row(2, "two", 20.0), row(2, "zwei", 21.0)),
+    ("delete", row(4, "four", 40.0), None),
+    ("insert", None, row(5, None, 50.0)),
+    ("insert", None, row(3, "three", 30.0)),
+    ("delete", row(3, "three", 30.0), None),
+]
+#: Queries of the rows that changes leave: `t` and `o` are tables of changes, `f` has fixed rows.
+RELATIONAL = (
+    "SELECT t.id, t.n, o.n AS m FROM t JOIN o ON t.id = o.id",
+    "SELECT t.id, o.n FROM t LEFT JOIN o ON t.id = o.id",
+    "SELECT t.n, o.id, o.w FROM t RIGHT JOIN o ON t.id = o.id",
+    "SELECT t.id, o.id AS oid FROM t FULL JOIN o ON t.id = o.id",
+    "SELECT t.id, f.k FROM t JOIN f ON t.n = f.k",
+    "SELECT f.k, t.id FROM f LEFT JOIN t ON t.n = f.k",
+    "SELECT id, n FROM t WHERE id IN (SELECT id FROM o)",
+    "SELECT id FROM t WHERE id NOT IN (SELECT id FROM o)",
+    "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM o WHERE o.id = t.id AND o.w > 15)",
+    "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.id = t.id)",
+    "SELECT id, (SELECT MAX(w) FROM o) AS m FROM t",
+    "SELECT id FROM t WHERE w > (SELECT AVG(w) / 10 FROM o)",
+    "SELECT t.id, x.c FROM t JOIN (SELECT id, COUNT(*) AS c FROM o GROUP BY id) x ON t.id = x.id",
+    "SELECT t.id, o.id AS b FROM t JOIN o ON t.w < o.w AND t.id <> o.id",
+    "SELECT COUNT(*) AS c FROM t CROSS JOIN o",
+    "SELECT n, COUNT(*) AS c, SUM(w) AS s, AVG(w) AS a FROM t GROUP BY n",
+    "SELECT COUNT(DISTINCT n) AS c, COUNT(n) AS k, SUM(DISTINCT w) AS s FROM t",
+    "SELECT MIN(w) AS a, MAX(w) AS b, MIN(n) AS c FROM t",
+    "SELECT w > 2 AS big, COUNT(*) AS c FROM t GROUP BY w > 2 HAVING COUNT(*) > 1",
+    "SELECT n, COUNT(*) AS c FROM t GROUP BY ROLLUP (n)",
+    "SELECT id, n, COUNT(*) AS c FROM t GROUP BY GROUPING SETS ((id), (n), ())",
+    "SELECT COUNT(*) FILTER (WHERE w > 1) AS c, SUM(id) FILTER (WHERE n IS NULL) AS s FROM t",
+    "SELECT VAR_POP(w) AS v, STDDEV_SAMP(w) AS s FROM t",
+    "SELECT LISTAGG(CAST(id AS STRING)) AS l FROM t WHERE id = 1",
+    "SELECT COLLECT(w) AS c FROM t",
+    "SELECT c, COUNT(*) AS k FROM (SELECT n, COUNT(*) AS c FROM t GROUP BY n) GROUP BY c",
+    "SELECT MAX(c) AS m FROM (SELECT id, COUNT(*) AS c FROM t GROUP BY id)",
+    "SELECT DISTINCT n FROM t",
+    "SELECT DISTINCT w > 1 AS b FROM t",
+    "SELECT id FROM t UNION SELECT id FROM o",
+    "SELECT id, n FROM t UNION ALL SELECT id, n FROM o",
+    "SELECT id FROM t INTERSECT SELECT id FROM o",
+    "SELECT id FROM t EXCEPT SELECT id FROM o",
+    "SELECT id FROM t INTERSECT ALL SELECT id FROM o",
+    "SELECT id FROM t EXCEPT ALL SELECT id FROM o",
+    "SELECT id, w FROM t ORDER BY w DESC, id LIMIT 2",
+    "SELECT id, w FROM t ORDER BY id OFFSET 1 ROWS FETCH NEXT 1 ROW ONLY",
+    "SELECT id, r FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY w DESC, id) r FROM t) WHERE r <= 2",
+    (
+        "SELECT n, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY n ORDER BY id DESC) AS r"
+        " FROM t) WHERE r = 1"
+    ),
+    "SELECT id, SUM(w) OVER (ORDER BY id) AS s FROM t",
+    "SELECT id, c FROM t, LATERAL (SELECT COUNT(*) AS c FROM o WHERE o.id <= t.id)",
+    "SELECT CASE WHEN n IS NULL THEN 'none' ELSE n || '!' END AS s, COALESCE(n, '') AS c FROM t",
+    "SELECT * FROM v",
+    "SELECT n, COUNT(*) AS c FROM v GROUP BY n",
+    "SELECT * FROM vv WHERE c > 0",
+    "SELECT v.n, vv.c FROM v JOIN vv ON v.id = vv.id",
+    (
+        "WITH a AS (SELECT id, w FROM t WHERE w > 1) SELECT a.id, b.id AS other FROM a JOIN a AS b"
+        " ON a.w = b.w"
+    ),
+    "SELECT id, x FROM t LEFT JOIN UNNEST(ARRAY[n, 'z']) AS e(x) ON TRUE",
+    "SELECT id FROM t WHERE n LIKE 'a%' OR n IS NULL",
+    "SELECT ROW(id, n) AS r, MAP[id, w] AS m, ARRAY[n] AS a FROM t",
+)
+VIEWS = (
+    "CREATE VIEW v AS SELECT id, n FROM t WHERE w < 3",
+    "CREATE VIEW vv AS SELECT id, COUNT(*) AS c FROM t GROUP BY id",
+    "CREATE VIEW f AS SELECT * FROM (VALUES ('a'), ('aa'), ('again'), ('x')) AS r(k)",
+)
+FILES = "'connector' = 'filesystem', 'path' = '{path}', 'format' = "
+#: Statements that write the changes of `t`, and the query of what they have written.
+COPIES: tuple[tuple[tuple[str, ...], str], ...] = (
+    *(
+        ((f"CREATE TABLE c ({COLUMNS}) WITH ({FILES}'{form}')", f"INSERT INTO c {sql}"),
+         "SELECT * FROM c")
+        for form in FORMATS
+        for sql in (
+            "SELECT * FROM t",
+            "SELECT * FROM t WHERE w > 1",
+            "SELECT id, MAX(n), SUM(w) FROM t GROUP BY id",
+            "SELECT t.id, o.n, t.w FROM t JOIN o ON t.id = o.id",
+        )
+    ),
+    ((f"CREATE TABLE c WITH ({FILES}'debezium-json') AS SELECT id, n FROM t",), "SELECT * FROM c"),
+    ((f"CREATE TABLE c WITH ({FILES}'canal-json') AS SELECT n, COUNT(*) AS k FROM t GROUP BY n",),
+     "SELECT * FROM c"),
+    (((f"CREATE TABLE c (PRIMARY KEY (id) NOT ENFORCED) WITH ({FILES}'debezium-json')"
+      " AS SELECT CAST(COALESCE(id, 0) AS INT) AS id, n FROM t"),), "SELECT * FROM c"),
+    ((f"CREATE TABLE c WITH ({FILES}'json') AS SELECT id, n FROM t",), "SELECT * FROM c"),
+    ((f"CREATE TABLE c ({COLUMNS}) WITH ({FILES}'json')", "INSERT INTO c SELECT * FROM t"),
+     "SELECT * FROM c"),
+    ((f"CREATE TABLE c ({COLUMNS}) WITH ({FILES}'json')",
+      "INSERT INTO c SELECT id, MAX(n), SUM(w) FROM t GROUP BY id"), "SELECT * FROM c"),
+    ((f"CREATE TABLE c (n STRING, id INT) PARTITIONED BY (id) WITH ({FILES}'ogg-json')",
+      "INSERT INTO c SELECT n, id FROM t"), "SELECT * FROM c"),
+)  # fmt: skip
+
+
+def relational_cases() -> Iterator[Case]:
+    """Yield queries of two tables of changes, of views of them, and what they write."""
+    for form, changes, columns, config in (
+        ("debezium-json", HISTORY, KEYED, {}),
+        ("canal-json", HISTORY, COLUMNS, {}),
+        ("maxwell-json", UNCLEAN, KEYED, DUPLICATES),
+    ):
+        lines = list(messages(form, changes))
+        for sql in RELATIONAL:
+            names = re.findall(r"\w+", sql)
+            if config and "o" in names:
+                continue
+            setup = [view for view in VIEWS if view.split()[2] in names]
+            case = table(form, lines, columns, sql, dict(config))
+            yield {**case, "setup": setup, "other": "o" in names}
+    for statements, sql in COPIES:
+        case = table("debezium-json", list(messages("debezium-json", HISTORY)), KEYED, sql)
+        has_other = any("JOIN o" in statement for statement in statements)
+        yield {**case, "setup": list(statements), "other": has_other}
+
+
 WRITTEN = "i INT, s STRING, m MAP<STRING, INT>, r ROW<a INT, b ARRAY<STRING>>, b BYTES, f DOUBLE"
 DECIMALS = "SELECT CAST(d AS DECIMAL(20, 10)) FROM (VALUES ('1E-7'), ('100'), ('-2.5')) AS v(d)"
 ROWS = """VALUES (1, 'x"é', MAP['k', 1], ROW(1, ARRAY['q']), X'0102', 1.5E0),
@@ -332,12 +459,30 @@ def questions(cases: Sequence[Case], folder: Path) -> Iterator[dict[str, Any]]:
             config = {"table.dml-sync": "true"}
             yield {"setup": setup, "sql": "SELECT * FROM `lines`", "config": config}
             continue
-        place.mkdir()
-        (place / "rows").write_text("".join(f"{line}\n" for line in case["lines"]))
-        yield {"setup": [create("t", case, place)], "sql": case["sql"], "config": case["config"]}
+        yield {
+            "setup": [*make_tables(case, place), *statements_of(case, place)],
+            "sql": case["sql"],
+            "config": {"table.dml-sync": "true", **case["config"]},
+        }
 
 
-READS: Sequence[Case] = tuple(read_cases())
+def make_tables(case: Mapping[str, Any], place: Path) -> list[str]:
+    """Write the lines of a case, and return the statements that create its tables of changes."""
+    tables: dict[str, Mapping[str, Any]] = {"t": case}
+    if case.get("other"):
+        tables["o"] = table("debezium-json", list(messages("debezium-json", OTHER)), KEYED)
+    for name, own in tables.items():
+        (place / name).mkdir(parents=True)
+        (place / name / "rows").write_text("".join(f"{line}\n" for line in own["lines"]))
+    return [create(name, own, place / name) for name, own in tables.items()]
+
+
+def statements_of(case: Mapping[str, Any], place: Path) -> list[str]:
+    """Return the statements that run before the query of a case."""
+    return [sql.replace("{path}", str(place / "c")) for sql in case.get("setup", ())]
+
+
+READS: Sequence[Case] = (*read_cases(), *relational_cases())
 WRITES: Sequence[Case] = tuple(written_cases())
 
 

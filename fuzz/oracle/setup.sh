@@ -16,6 +16,37 @@ if [ ! -d "$dir/flink" ]; then
   mv "$dir/flink.part" "$dir/flink"
   rm "$dir/apache_flink_libraries-$version.tar.gz"
 fi
+# With Maven: the formats avro and protobuf and the connector of Kafka, for fuzz/oracle/messages.py,
+# and the classes of the messages of tests/cases.
+if command -v mvn > /dev/null && [ ! -d "$dir/formats" ]; then
+  mkdir -p "$dir/formats.part" "$dir/protobuf"
+  for artifact in flink-sql-avro flink-sql-avro-confluent-registry flink-protobuf; do
+    mvn -q -B dependency:copy "-Dartifact=org.apache.flink:$artifact:$version" \
+      "-DoutputDirectory=$(realpath "$dir")/formats.part"
+  done
+  for artifact in org.apache.flink:flink-sql-connector-kafka:4.0.1-2.0 \
+    com.google.protobuf:protobuf-java:4.32.1; do
+    mvn -q -B dependency:copy "-Dartifact=$artifact" \
+      "-DoutputDirectory=$(realpath "$dir")/formats.part"
+  done
+  mvn -q -B dependency:copy -Dartifact=com.google.protobuf:protoc:4.32.1:exe:linux-x86_64 \
+    "-DoutputDirectory=$(realpath "$dir")/protobuf"
+  mv "$dir/formats.part" "$dir/formats"
+fi
+if [ -d "$dir/formats" ]; then
+  (cd "$dir/protobuf" && jar xf ../formats/protobuf-java-4.32.1.jar google/protobuf/timestamp.proto)
+  protoc=$(ls "$dir"/protobuf/protoc-*.exe)
+  chmod +x "$protoc"
+  rm -rf "$dir/protobuf/java"
+  mkdir "$dir/protobuf/java"
+  for message in shop2 shop3 wares2 wares3; do
+    "$protoc" "-I$here/../../tests/cases" "-I$dir/protobuf" "--java_out=$dir/protobuf/java" \
+      "$here/../../tests/cases/$message.proto"
+  done
+  find "$dir/protobuf/java" -name '*.java' > "$dir/sources"
+  javac -nowarn -Xlint:none -d "$dir/classes" -cp "$(ls "$dir"/formats/protobuf-java-*.jar)" \
+    "@$dir/sources"
+fi
 classpath=$(ls "$dir"/flink/deps/lib/*.jar | tr '\n' ':')
 find "$here/java" -name '*.java' > "$dir/sources"
 javac -nowarn -Xlint:none -d "$dir/classes" -cp "$classpath" "@$dir/sources"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.oracle.changelogs import AS_ROWS, NESTED, create
+from fuzz.oracle.changelogs import AS_ROWS, NESTED, create, make_tables, statements_of
 from fuzz.oracle.streams import folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, Row, TableEnvironment
@@ -26,7 +26,13 @@ RECORDED = [
 ]
 #: Whether all cases are compared, or every twentieth and one of nested names.
 EVERYTHING = os.environ.get("CHANGELOGS") == "all"
-READ = [case for case in RECORDED if case["lines"] or "PRIMARY KEY" in case["columns"]]
+#: Queries of several tables, and tables that others have written.
+RELATIONAL = [case for case in RECORDED if "setup" in case]
+READ = [
+    case
+    for case in RECORDED
+    if "setup" not in case and (case["lines"] or "PRIMARY KEY" in case["columns"])
+]
 WRITTEN = [case for case in RECORDED if "written" in case]
 ALL = "SELECT * FROM t"
 
@@ -68,10 +74,10 @@ def changes(
     session: SparkSession, case: Mapping[str, Any], place: Path, *, streaming: bool = True
 ) -> list[list[Any]]:
     """Return the changes of a case's query, each with its kind first."""
-    place.mkdir(exist_ok=True)
-    (place / "rows").write_text("".join(f"{line}\n" for line in case["lines"]), encoding="utf-8")
-    env = environment(session, case["config"], streaming=streaming)
-    env.execute_sql(create("t", case, place))
+    place = place / str(streaming)
+    env = environment(session, {"table.dml-sync": "true", **case["config"]}, streaming=streaming)
+    for statement in (*make_tables(case, place), *statements_of(case, place)):
+        env.execute_sql(statement)
     result = env.execute_sql(case["sql"])
     types = [column.data_type for column in result.get_resolved_schema().columns]
     return [
@@ -119,6 +125,22 @@ def test_changes_are_those_of_flink(
         state = changes(session, case, tmp_path / "t", streaming=False)
         assert {kind for kind, *_ in state} <= {"+I"}
         assert sorted((row for _, *row in state), key=json.dumps) == remaining(case)
+
+
+@pytest.mark.parametrize("case", RELATIONAL if EVERYTHING else RELATIONAL[::20], ids=str)
+def test_queries_of_changes_leave_the_rows_of_flink(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    """In batch mode, which Flink refuses, the rows are those that its changes leave."""
+    if "error" in case:
+        with pytest.raises(SchemaCoreError):
+            changes(session, case, tmp_path / "t")
+        return
+    expected = folded(case["changes"])
+    assert folded(changes(session, case, tmp_path / "t")) == expected
+    state = changes(session, case, tmp_path / "t", streaming=False)
+    assert {kind for kind, *_ in state} <= {"+I"}
+    assert folded(state) == expected
 
 
 AS_ROWS_CASES = [case for case in READ if case["sql"] in AS_ROWS]

@@ -1,0 +1,223 @@
+"""A broker of Kafka and a schema registry of our own, on loopback at free ports.
+
+The jars come from the local repository of Maven, which fetches them once: Apache Kafka, the package
+of Spark for Kafka, and Apicurio Registry, whose paths below `REGISTRY_PATH` are Confluent's.
+`why_not` returns the reason if they are not available.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+KAFKA = "org.apache.kafka:kafka_2.13:3.9.1"
+REGISTRY = "io.apicurio:apicurio-registry-app:2.6.13.Final"
+REGISTRY_PATH = "/apis/ccompat/v7"
+#: The package of Spark for Kafka and what it needs besides Spark, and the versions of the package
+#: that are tried: the latest may be older than the installed Spark.
+SPARK = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:{spark}",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:{spark}",
+    "org.apache.kafka:kafka-clients:3.9.1",
+    "org.apache.commons:commons-pool2:2.12.0",
+)
+SPARK_VERSIONS = (version("pyspark"), "4.2.0")
+#: Seconds until a server runs, and until Maven has fetched a jar.
+TIMEOUT = 90
+FETCH_TIMEOUT = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """How the servers are reached."""
+
+    brokers: str
+    registry: str
+
+
+@lru_cache(maxsize=1)
+def why_not() -> str | None:
+    """Return why no broker and registry can be started here, or None."""
+    missing = [program for program in ("mvn", "java") if not shutil.which(program)]
+    if missing:
+        return f"not on the PATH: {', '.join(missing)}"
+    try:
+        _kafka_jars(), _registry_archive(), spark_jars()
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"Maven has no jars of Kafka: {error}"
+    return None
+
+
+@contextmanager
+def servers() -> Iterator[Servers]:
+    """Run a broker and a registry until the block is left."""
+    folder = Path(tempfile.mkdtemp(prefix="schema-core-kafka-"))
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        broker, registry = _start_broker(folder, processes), _start_registry(folder, processes)
+        yield Servers(broker, registry)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@lru_cache(maxsize=1)
+def spark_jars() -> tuple[Path, ...]:
+    """Return the jars that a Spark needs for the connectors of Kafka."""
+    for spark in SPARK_VERSIONS:
+        jars = [_fetch(name.format(spark=spark)) for name in SPARK]
+        if all(jars):
+            return tuple(filter(None, jars))
+    raise FileNotFoundError(f"{SPARK[0]} in the versions {', '.join(SPARK_VERSIONS)}")
+
+
+# --- jars -----------------------------------------------------------------------------------------
+
+
+def _maven(*arguments: str, cwd: Path | None = None) -> bool:
+    command = ["mvn", "-q", "-B", *arguments]
+    ran = subprocess.run(command, check=False, capture_output=True, timeout=FETCH_TIMEOUT, cwd=cwd)
+    return ran.returncode == 0
+
+
+def _fetch(name: str, kind: str = "jar", classifier: str = "") -> Path | None:
+    """Return the file of an artifact in Maven's local repository, to which it is fetched."""
+    group, artifact, number = name.split(":")
+    end = f"-{classifier}" if classifier else ""
+    folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / number
+    file = folder / f"{artifact}-{number}{end}.{kind}"
+    if not file.exists():
+        coordinates = f"{name}:{kind}:{classifier}".rstrip(":")
+        _maven("dependency:get", "-Dtransitive=false", f"-Dartifact={coordinates}")
+    return file if file.exists() else None
+
+
+@lru_cache(maxsize=1)
+def _kafka_jars() -> tuple[Path, ...]:
+    """Return the jars of a broker."""
+    group, artifact, number = KAFKA.split(":")
+    tags = {"groupId": group, "artifactId": artifact, "version": number}
+    dependency = "".join(f"<{tag}>{text}</{tag}>" for tag, text in tags.items())
+    project = (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>broker</groupId><artifactId>broker</artifactId><version>1</version>"
+        f"<dependencies><dependency>{dependency}</dependency></dependencies></project>"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "pom.xml").write_text(project)
+        output = Path(folder) / "classpath"
+        if not _maven(
+            "dependency:build-classpath", f"-Dmdep.outputFile={output}", cwd=Path(folder)
+        ):
+            raise FileNotFoundError(KAFKA)
+        return tuple(map(Path, output.read_text().strip().split(os.pathsep)))
+
+
+def _registry_archive() -> Path:
+    if (archive := _fetch(REGISTRY, "tar.gz", "all")) is None:
+        raise FileNotFoundError(REGISTRY)
+    return archive
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+def _start_broker(folder: Path, processes: list[subprocess.Popen[bytes]]) -> str:
+    port, controller = _free_port(), _free_port()
+    address = f"127.0.0.1:{port}"
+    settings = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "listeners": f"PLAINTEXT://{address},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": f"PLAINTEXT://{address}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": str(folder / "messages"),
+        "offsets.topic.replication.factor": "1",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    file = folder / "server.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    classpath = os.pathsep.join(map(str, _kafka_jars()))
+    java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", classpath]
+    form = ["kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAg", "-c", str(file)]
+    subprocess.run([*java, *form], check=True, capture_output=True)
+    _start([*java, "kafka.Kafka", str(file)], folder / "broker.log", processes)
+    _wait(lambda: _is_open(port), processes[-1], folder / "broker.log")
+    return address
+
+
+def _start_registry(folder: Path, processes: list[subprocess.Popen[bytes]]) -> str:
+    home, port = folder / "registry", _free_port()
+    with tarfile.open(_registry_archive()) as archive:
+        archive.extractall(home, filter="data")
+    (program,) = home.glob("*-runner.jar")
+    address = f"http://127.0.0.1:{port}{REGISTRY_PATH}"
+    settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
+    java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *settings, "-jar", str(program)]
+    _start(java, folder / "registry.log", processes)
+
+    def answers() -> bool:
+        try:
+            with urlopen(f"{address}/subjects", timeout=5) as response:
+                return bool(response.status == 200)
+        except (URLError, OSError):
+            return False
+
+    _wait(answers, processes[-1], folder / "registry.log")
+    return address
+
+
+def _start(command: Sequence[str], log: Path, processes: list[subprocess.Popen[bytes]]) -> None:
+    # on our own path, it may be in a directory that is not readable
+    program = shutil.which("setpriv", path=os.defpath)
+    parent = [program, "--pdeathsig", "KILL", "--"] if program else []
+    with log.open("wb") as file:
+        processes.append(
+            subprocess.Popen([*parent, *command], stdout=file, stderr=file, cwd=log.parent)
+        )
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as client:
+        client.settimeout(1)
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _wait(is_ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline and process.poll() is None:
+        if is_ready():
+            return
+        time.sleep(0.2)
+    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-1000:]}")
