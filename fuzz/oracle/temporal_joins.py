@@ -1,6 +1,6 @@
 """Records what Flink returns for joins FOR SYSTEM_TIME AS OF a rowtime or the processing time.
 
-    python -m fuzz.oracle.temporal_joins [--oracle .oracle]
+    python -m fuzz.oracle.temporal_joins [--oracle .oracle] [--all]
 
 The queries are those of tests/cases/temporal_joins.cases, over the tables below. The recording is
 tests/cases/temporal_joins.jsonl: a line for each query with the rows, or the error. All rows are
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fuzz.oracle.changelogs import FORMATS, Change, messages
 from fuzz.oracle.streams import ASK, recorded
 from tests.support import CASES, cases
 
@@ -126,6 +127,66 @@ LOOKUPS: dict[str, tuple[str, str]] = {
     ),
     "computed": (f"{_DIMENSION}, u AS UPPER(w)", _ROWS),
 }
+
+
+def _version(key: str, number: int, w: str, second: str) -> dict[str, Any]:
+    return {"k": key, "a": number, "w": w, "rt": f"2024-01-01 00:00:{second}"}
+
+
+_X10, _X20, _X20B = (_version("x", 5, "x10", "10"), _version("x", 6, "x20", "20"),
+                     _version("x", 7, "x20b", "20"))  # fmt: skip
+_Y10, _N05, _Q01 = (_version("y", 8, "y10", "10"), _version("n", 3, "n05", "05"),
+                    _version("q", 1, "q01", "01"))  # fmt: skip
+_M20, _P30 = _version("m", 3, "m20", "20"), _version("p", 2, "p30", "30")
+#: The changes of the tables of change data: of equal and of earlier rowtimes, of a key, deletions
+#: at another rowtime than that of the row, rows that are inserted twice, and ones that never were.
+HISTORY: list[Change] = [
+    ("insert", None, _X10),
+    ("insert", None, _Y10),
+    ("update", _X10, _X20),
+    ("update", _X20, _X20B),
+    ("insert", None, _N05),
+    ("update", _X20B, _version("x", 1, "x40", "40")),
+    ("delete", _Y10, None),
+    ("insert", None, _Q01),
+    ("update", _Q01, _version("z", 2, "z35", "35")),
+    ("delete", _N05 | {"rt": "2024-01-01 00:00:25"}, None),
+    ("insert", None, _M20),
+    ("update", _M20, _version("m", 4, "m10", "10")),
+    ("insert", None, _version("p", 1, "p10", "10")),
+    ("insert", None, _version("p", 2, "p10b", "10")),
+    ("insert", None, _P30),
+    ("delete", _P30, None),
+    ("delete", _version("u", 2, "never", "15"), None),
+    ("insert", None, _version("u", 2, "u05", "05")),
+]
+#: The same changes by key, without rows before updates.
+UPSERTS = [("-D" if after is None else "+U", after or before or {}) for _, before, after in HISTORY]
+_KEYED_VERSIONS = f"{_VERSIONS}, PRIMARY KEY (k) NOT ENFORCED"
+_BY_TWO = _VERSIONS.replace("a INT", "a INT NOT NULL")
+#: Tables of change data: the columns, and the format; `upserts` without one.
+CHANGED: dict[str, tuple[str, str]] = {
+    **{form.removesuffix("-json"): (_KEYED_VERSIONS, form) for form in FORMATS},
+    "upserts": (_KEYED_VERSIONS, ""),
+    "keyless_changes": (_VERSIONS, FORMATS[0]),
+    "changes_by_two": (f"{_BY_TWO}, PRIMARY KEY (k, a) NOT ENFORCED", FORMATS[0]),
+    "timeless_changes": (
+        _KEYED_VERSIONS.replace(f" {_WATERMARK},", ""),
+        FORMATS[0],
+    ),
+}
+#: Every key at every time around the changes.
+_SECONDS = ("00.5", "05", "09.999", "10", "15", "20", "25", "30", "35", "41")
+TABLES["g"] = (
+    f"id INT, k STRING, a INT, rt TIMESTAMP(3), {_WATERMARK}",
+    "".join(
+        f"{number},{key},{number % 9},2024-01-01 00:00:{second}\n"
+        for number, (key, second) in enumerate(
+            (key, second) for key in ("x", "y", "z", "q", "n", "m", "p", "u", "")
+            for second in _SECONDS
+        )
+    ),
+)  # fmt: skip
 _NUMBERED = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt DESC) AS rn FROM"
 VIEWS = {
     "last_rows": f"SELECT k, a, w, rt FROM ({_NUMBERED} facts) WHERE rn = 1",
@@ -159,9 +220,26 @@ VIEWS = {
     " ORDER BY rt DESC) AS rn FROM o) WHERE rn = 1 AND a < 4",
     "qualified_above": "SELECT k, w, rt FROM (SELECT * FROM qualified) WHERE w > 'w2'",
     "grouped": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM facts GROUP BY k",
+    "computed_changes": "SELECT k, UPPER(w) AS w, rt, a + 1 AS a FROM debezium",
+    "selected_changes": "SELECT k, rt FROM (SELECT rt, a, k FROM computed_changes)",
+    "filtered_changes": "SELECT k, a, w, rt FROM debezium WHERE a > 4",
+    "other_changes": "SELECT k, a, w, rt FROM debezium WHERE k <> 'y'",
+    "without_changed_key": "SELECT UPPER(k) AS k, w, rt FROM debezium",
+    "all_changes": "SELECT k, a, w, rt FROM debezium UNION ALL SELECT k, a, w, rt FROM canal",
+    "last_changes": f"SELECT k, a, w, rt FROM ({_NUMBERED} keyless_changes) WHERE rn = 1",
+    "grouped_changes": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM debezium GROUP BY k",
+    "joined_changes": "SELECT d.k, d.w, d.rt, c.w AS cw FROM debezium AS d LEFT JOIN canal AS c"
+    " ON d.k = c.k",
     "by_number": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY a"
     " DESC) AS rn FROM facts) WHERE rn = 1",
 }
+
+
+def change_lines(form: str) -> list[str]:
+    """Return the lines of a table of change data."""
+    if form:
+        return [json.dumps(message) for message in messages(form, HISTORY)]
+    return [",".join((kind, *map(str, row.values()))) for kind, row in UPSERTS]
 
 
 def setup(folder: Path, lookup: str = "filesystem") -> list[str]:
@@ -179,14 +257,38 @@ def setup(folder: Path, lookup: str = "filesystem") -> list[str]:
             options = f"'connector' = '{lookup}'"
         place = path if "filesystem" not in options else path.parent
         statements.append(f"CREATE TABLE {name} ({columns}) WITH ({options}, 'path' = '{place}')")
+    for name, (columns, form) in CHANGED.items():
+        (folder / name).mkdir(exist_ok=True)
+        path = folder / name / "rows"
+        path.write_text("".join(f"{line}\n" for line in change_lines(form)), encoding="utf-8")
+        options = (
+            f"'connector' = 'filesystem', 'format' = '{form}', 'path' = '{path.parent}'"
+            if form
+            else f"'connector' = 'oracle-upsert', 'path' = '{path}'"
+        )
+        statements.append(f"CREATE TABLE {name} ({columns}) WITH ({options})")
     return [*statements, *(f"CREATE VIEW `{name}` AS {query}" for name, query in VIEWS.items())]
+
+
+def _option(statement: str) -> tuple[str, str]:
+    """Return the key and value of a SET statement, which only Flink's client runs."""
+    _, key, _, value, _ = statement.split("'")
+    return key, value
 
 
 def asked(queries: Sequence[str], oracle: str) -> Iterable[dict[str, Any]]:
     """Return what Flink's streaming mode returns for each query."""
     with tempfile.TemporaryDirectory() as folder:
         created = setup(Path(folder), "oracle-lookup")
-        questions = [{"mode": "streaming", "setup": created, "sql": sql} for sql in queries]
+        questions = [
+            {
+                "mode": "streaming",
+                "setup": created,
+                "sql": sql,
+                "config": dict(map(_option, before)),
+            }
+            for *before, sql in (query.split("; ") for query in queries)
+        ]
         result = subprocess.run(
             ["sh", str(ASK), oracle, "Streams"],
             input="".join(json.dumps(question) + "\n" for question in questions),
@@ -201,17 +303,22 @@ def main() -> None:
     """Ask Flink twice: an answer that differs depends on the machine, not on the rows."""
     parser = argparse.ArgumentParser(description="Record what Flink returns for temporal joins.")
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
+    parser.add_argument("--all", action="store_true", help="ask also what has been recorded")
     options = parser.parse_args()
+    lines_before = [] if options.all else RECORDING.read_text(encoding="utf-8").splitlines()
+    result = {answer.pop("sql"): answer for answer in map(json.loads, lines_before)}
     queries = [sql for sql, _ in cases("temporal_joins")]
-    first, second = (asked(queries, options.oracle) for _ in range(2))
-    answers = list(zip(queries, first, second, strict=True))
+    new = [sql for sql in queries if sql not in result]
+    first, second = (asked(new, options.oracle) for _ in range(2))
+    answers = list(zip(new, first, second, strict=True))
     different = [sql for sql, answer, again in answers if answer.get("rows") != again.get("rows")]
     if different:
         sys.exit("Flink returns other rows when asked again:\n" + "\n".join(different))
+    result |= {sql: answer for sql, answer, _ in answers}
     with RECORDING.open("w", encoding="utf-8") as lines:
-        for sql, answer, _ in answers:
-            lines.write(json.dumps({"sql": sql, **answer}, ensure_ascii=False) + "\n")
-    print(f"{len(queries)} queries were asked")
+        for sql in queries:
+            lines.write(json.dumps({"sql": sql, **result[sql]}, ensure_ascii=False) + "\n")
+    print(f"{len(new)} of {len(queries)} queries were asked")
 
 
 if __name__ == "__main__":

@@ -32,12 +32,14 @@ from schema_core.spark.changelog import SupportsChangelog as SupportsChangelog
 from schema_core.spark.changelog import SupportsChangelogRead as SupportsChangelogRead
 from schema_core.spark.changelog import SupportsChangelogWrite as SupportsChangelogWrite
 from schema_core.spark.connector import ConnectorBase as ConnectorBase
+from schema_core.spark.connector import LookupKeys as LookupKeys
 from schema_core.spark.connector import MicroBatch as MicroBatch
 from schema_core.spark.connector import ReadContext as ReadContext
 from schema_core.spark.connector import SparkConnector as SparkConnector
 from schema_core.spark.connector import SupportsBucketing as SupportsBucketing
 from schema_core.spark.connector import SupportsCleanUp as SupportsCleanUp
 from schema_core.spark.connector import SupportsFilterPushDown as SupportsFilterPushDown
+from schema_core.spark.connector import SupportsKeyedLookup as SupportsKeyedLookup
 from schema_core.spark.connector import SupportsLimitPushDown as SupportsLimitPushDown
 from schema_core.spark.connector import SupportsLookup as SupportsLookup
 from schema_core.spark.connector import SupportsMicroBatches as SupportsMicroBatches

@@ -3,14 +3,16 @@
 A row of the left side joins the version of the right side that was valid at its rowtime: the one
 with the greatest rowtime that is not later, of the rows with the same key. Rows with a primary key
 and a watermark are versions, and so are the rows that a query deduplicates by ROW_NUMBER over a
-rowtime. The rules are those of Flink's planner.
+rowtime, and the changes of a table of changes with a primary key. The rules are those of Flink's
+planner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple, cast
 
 from schema_core.base.text import Span
@@ -33,15 +35,13 @@ from schema_core.types import LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind
 
 #: The functions whose operands are the keys of a join.
-_EQUATIONS = frozenset({"=", "IS NOT DISTINCT FROM"})
+EQUATIONS = frozenset({"=", "IS NOT DISTINCT FROM"})
 #: How a query is written whose rows are versions.
 _DEDUPLICATE = "deduplicate by ROW_NUMBER() OVER (PARTITION BY the key ORDER BY the rowtime DESC)"
 #: Start of the names of columns that are conditions of versions.
 _FILTER = "$filter$"
 #: The kinds of joins as of a rowtime.
-_KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT})
-#: The kinds of joins as of the processing time, of which WHERE has the condition of some.
-_LOOKUP_KINDS = _KINDS | {JoinKind.COMMA, JoinKind.CROSS}
+KINDS = frozenset({JoinKind.INNER, JoinKind.LEFT})
 
 
 class Retained(Enum):
@@ -54,6 +54,8 @@ class Retained(Enum):
     LAST = "rows that are the last of their key when they arrive"
     #: the one with the least rowtime of each key
     FIRST = "the first row of each key"
+    #: changes: a deletion ends the version before it, a row before its update is none
+    CHANGES = "all rows, of which the last column is the kind of change"
 
 
 class Versions(NamedTuple):
@@ -104,7 +106,8 @@ def is_lookup(snapshot: Snapshot) -> bool:
     return _kind(snapshot.period) is TimestampKind.PROCTIME
 
 
-def _require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) -> None:
+def require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) -> None:
+    """Refuse other kinds of joins as of a time (`invalid-temporal-join`)."""
     if join.kind not in kinds:
         name = "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
         raise invalid_join(
@@ -112,38 +115,6 @@ def _require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) ->
             "write JOIN or LEFT JOIN, with the keys in ON",
             snapshot,
         )
-
-
-def at_processing_time(join: Join) -> Join:
-    """Return a join whose right side is read as of the processing time as one of current rows.
-
-    Raises:
-        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
-    """
-    snapshot = snapshot_of(join)
-    if snapshot is None or not is_lookup(snapshot):
-        return join
-    _require_kind(join, snapshot, _LOOKUP_KINDS)
-    right = cast("Named", join.right)
-    if join.kind in _KINDS and not any(_is_key(part, right) for part in conjuncts(join.condition)):
-        raise invalid_join(
-            "a join FOR SYSTEM_TIME AS OF the processing time requires an equation of a column of "
-            f"{right.alias!r}",
-            "compare a column of the table in ON, with a column of the other side or a constant",
-            snapshot,
-        )
-    return replace(join, right=replace(right, input=snapshot.input))
-
-
-def _is_key(condition: Typed, right: Named) -> bool:
-    """Return whether a condition equates a column of a source with a value of another."""
-    if not isinstance(condition, FunctionCall) or condition.function.name not in _EQUATIONS:
-        return False
-    for column, other in (condition.arguments, condition.arguments[::-1]):
-        reads = {ref.relation for ref in walk(other) if isinstance(ref, Ref)}
-        if isinstance(column, Ref) and column.relation == right.alias and right.alias not in reads:
-            return True
-    return False
 
 
 def temporal_join(join: Join) -> TemporalJoin | None:
@@ -157,7 +128,7 @@ def temporal_join(join: Join) -> TemporalJoin | None:
     if snapshot is None or is_lookup(snapshot):
         return None
     right = cast("Named", join.right)
-    _require_kind(join, snapshot, _KINDS)
+    require_kind(join, snapshot, KINDS)
     time = _left_time(join, snapshot)
     keys, conditions = _split_condition(join)
     if not keys:
@@ -211,24 +182,38 @@ def _left_time(join: Join, snapshot: Snapshot) -> Ref:
 
 def _split_condition(join: Join) -> tuple[tuple[tuple[Typed, Typed], ...], tuple[Typed, ...]]:
     """Return the equated expressions of the left and right side, and the other conditions."""
-    left = {alias for alias, _ in relational.columns_of(join.left)}
-    right = {alias for alias, _ in relational.columns_of(join.right)}
     keys: list[tuple[Typed, Typed]] = []
     conditions: list[Typed] = []
     for part in conjuncts(join.condition):
-        if isinstance(part, FunctionCall) and part.function.name in _EQUATIONS:
-            first, second = part.arguments
-            sides = [{ref.relation for ref in walk(operand) if isinstance(ref, Ref)}
-                     for operand in part.arguments]  # fmt: skip
-            if all(sides) and not subqueries_in(part):
-                if sides[0] <= left and sides[1] <= right:
-                    keys.append((first, second))
-                    continue
-                if sides[1] <= left and sides[0] <= right:
-                    keys.append((second, first))
-                    continue
-        conditions.append(part)
+        equated = equated_sides(part, join)
+        if equated is None:
+            conditions.append(part)
+        else:
+            keys.append(equated)
     return tuple(keys), tuple(conditions)
+
+
+def equated_sides(condition: Typed, join: Join) -> tuple[Typed, Typed] | None:
+    """Return what a condition equates of the left and right side of a join; None for others."""
+    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
+        return None
+    left, right = (
+        {alias for alias, _ in relational.columns_of(side)} for side in (join.left, join.right)
+    )
+    first, second = condition.arguments
+    sides = [aliases_in(operand) for operand in condition.arguments]
+    if not all(sides) or subqueries_in(condition):
+        return None
+    if sides[0] <= left and sides[1] <= right:
+        return first, second
+    if sides[1] <= left and sides[0] <= right:
+        return second, first
+    return None
+
+
+def aliases_in(typed: Typed) -> set[str | None]:
+    """Return the aliases of the sources whose columns an expression reads."""
+    return {ref.relation for ref in walk(typed) if isinstance(ref, Ref)}
 
 
 def _require_versions(
@@ -293,8 +278,9 @@ def find_versions(relation: Relation) -> Versions:
             names = [column.name for column in schema.columns]
             constraint = schema.primary_key
             key = None if constraint is None else tuple(map(names.index, constraint.columns))
-            times = _rowtime_positions(relation)
-            return Versions(relation, key, min(times, default=None))
+            time = min(_rowtime_positions(relation), default=None)
+            retained = Retained.CHANGES if _has_kind(relation) else Retained.ALL
+            return Versions(relation, key, time, retained)
         case Named(input=below):
             versions = find_versions(below)
             return versions._replace(rows=_with_rows(relation, versions))
@@ -317,6 +303,12 @@ def _versions_of_block(block: Select) -> Versions:
             code="not-executable",
             hint=_DEDUPLICATE,
         )
+    if isinstance(block.source, Join):
+        raise UnsupportedError(
+            "FOR SYSTEM_TIME AS OF over a join is not supported on Spark",
+            code="not-executable",
+            hint=_DEDUPLICATE,
+        )
     if not isinstance(block.source, Named):
         times = _rowtime_positions(block)
         return Versions(block, None, min(times, default=None))
@@ -328,7 +320,11 @@ def _versions_of_block(block: Select) -> Versions:
         key = None if None in found else tuple(place for place in found if place is not None)
     time = None if below.time is None else places.get(below.time)
     rows = replace(block, source=below.rows)
-    if below.retained is Retained.ALL:
+    if below.retained is Retained.CHANGES:
+        kind = below.rows.columns[-1]
+        item = relational.Item(kind.name, Ref(kind.name, kind.type, block.source.alias))
+        rows = replace(rows, items=(*rows.items, item))
+    if below.retained in (Retained.ALL, Retained.CHANGES):
         is_filtered = below.is_filtered or (block.where is not None and below.key is not None)
         return Versions(rows, key, time, below.retained, is_filtered)
     return _filter_versions(Versions(rows, key, time, below.retained), below.key, below.filters)
@@ -369,7 +365,7 @@ def _filter_versions(
 
 def _is_constant(condition: Typed, names: Collection[str | None]) -> bool:
     """Return whether a condition equates one of the columns with a constant."""
-    if not isinstance(condition, FunctionCall) or condition.function.name not in _EQUATIONS:
+    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
         return False
     return any(
         isinstance(column, Ref)
@@ -447,25 +443,59 @@ def scans_of_versions(query: Relation) -> Iterator[relational.Scan]:
                 yield part
 
 
-def scans_of_lookups(query: Relation) -> Iterator[relational.Scan]:
-    """Yield the scans of the tables that a query reads as of the processing time.
+def selected_scan(relation: Relation) -> relational.Scan | None:
+    """Return the table of whose rows a relation only selects columns and filters."""
+    while True:
+        match relation:
+            case Named(input=below):
+                relation = below
+            case Select(source=Named() as below) if _selects_rows(relation):
+                relation = below
+            case relational.Scan():
+                return relation
+            case _:
+                return None
 
-    They may be below a view that only selects: Flink computes it over the rows that it looks up.
+
+def _selects_rows(block: Select) -> bool:
+    return not (
+        block.grouping is not None
+        or block.distinct
+        or block.qualify is not None
+        or any(map(is_windowed, chain(*(subexpressions(item.expression) for item in block.items))))
+    )
+
+
+def with_kinds_of_versions(
+    query: Relation, kind: relational.Column, is_changed: Callable[[relational.Scan], bool]
+) -> Relation:
+    """Return a query whose versioned tables of changes have the kind of each change, last.
+
+    Args:
+        query: The query.
+        kind: The column of the kind.
+        is_changed: Whether a table is one of changes.
     """
-    for snapshot in relational.relations_in(query):
-        if isinstance(snapshot, Snapshot) and is_lookup(snapshot):
-            part: Relation | None = snapshot.input
-            while True:
-                match part:
-                    case Named(input=below):
-                        part = below
-                    case Select(source=Named() as below, grouping=None, distinct=False):
-                        part = below
-                    case relational.Scan():
-                        yield part
-                        break
-                    case _:
-                        break
+
+    def with_kind(part: Relation) -> Relation | None:
+        if not isinstance(part, relational.Scan):
+            return None
+        return replace(part, columns=(*part.columns, kind))
+
+    def change(part: Relation) -> Relation | None:
+        if not isinstance(part, Snapshot) or is_lookup(part):
+            return None
+        scan = selected_scan(part.input)
+        if scan is None or not is_changed(scan):
+            return None
+        return replace(part, input=relational.substitute_parts(part.input, with_kind))
+
+    return relational.substitute_parts(query, change)
+
+
+def _has_kind(scan: relational.Scan) -> bool:
+    """Return whether a scan was returned by `with_kinds_of_versions`."""
+    return len(scan.columns) > len(scan.table.schema.columns)
 
 
 def with_versions_in_place(query: Relation) -> Relation:

@@ -14,6 +14,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    NamedTuple,
     Protocol,
     TypeAlias,
     TypeGuard,
@@ -115,6 +116,13 @@ class TableContext(Context):
         }
 
 
+class LookupKeys(NamedTuple):
+    """The keys that a join looks up: distinct rows of values of `columns`, without NULL."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadContext(TableContext):
     """The table that a connector reads, and what the query needs of it.
@@ -127,6 +135,7 @@ class ReadContext(TableContext):
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
         groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
             a connector that returned a group.
+        keys: The keys that a join looks up; None for all rows. Only for `SupportsKeyedLookup`.
         by_key: Whether changes are only needed by their PRIMARY KEY: the row before an update
             of the same key may be left out, and removed rows may have only the key.
     """
@@ -135,6 +144,7 @@ class ReadContext(TableContext):
     filters: tuple[Filter, ...] = ()
     limit: int | None = None
     groups: frozenset[str] | None = None
+    keys: LookupKeys | None = None
     by_key: bool = False
 
     @property
@@ -402,6 +412,24 @@ class SupportsLookup(SparkConnector, Protocol):
         """Return the rows among which such a join finds those with its keys, as `read` does.
 
         Called once for each job, and for each micro-batch of an unbounded left side.
+        """
+
+
+@runtime_checkable
+class SupportsKeyedLookup(SupportsLookup, Protocol):
+    """A connector that finds the rows of a join AS OF the processing time by its keys."""
+
+    def lookup_key(self, columns: Sequence[str], context: ReadContext) -> Sequence[str]:
+        """Return those of the compared columns by whose values `look_up` finds rows.
+
+        None of them: it reads all rows. `columns` are integers, strings without padding, dates or
+        BOOLEAN.
+        """
+
+    def max_keys(self, options: Mapping[str, str]) -> int:
+        """Return of how many keys, at most, `look_up` finds rows by `ReadContext.keys`.
+
+        It returns at least the rows with these keys.
         """
 
 

@@ -20,6 +20,7 @@ import pytest
 from fuzz.postgres_server import Server, server, why_not
 from schema_core.connectors.jdbc import connector, dialects
 from schema_core.connectors.jdbc.connector import (
+    JdbcConnector,
     JdbcStage,
     RowStatements,
     check_options,
@@ -54,6 +55,8 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.stored_types import Reading, RuleSet, rules_of
 from schema_core.pyflink.common import JobStatus
+from schema_core.spark.connector import LookupKeys, ReadContext
+from schema_core.spark.reading import lookups
 from schema_core.types import ArrayType, parse_type
 from tests.conftest import DRIVERS
 
@@ -510,6 +513,125 @@ def test_lookups_are_retried(
     else:
         assert "jdbc-failed" == looked_up.code(query)[0]
     assert waits == slept
+
+
+SIDE = (
+    "(SELECT *, PROCTIME() AS pt FROM (VALUES (1, 'a'), (1, 'a'), (3, 'it''s'), (8, 'none'),"
+    " (CAST(NULL AS INT), 'a')) AS x (id, s)) AS l"
+)
+LEFT_JOIN = f"SELECT l.id, r.s, r.w FROM {SIDE} LEFT JOIN r {{}} FOR SYSTEM_TIME AS OF l.pt AS r ON"
+WHOLE = "/*+ OPTIONS('lookup.max-keys' = '1') */"
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> list[LookupKeys | None]:
+    """The keys of each lookup, the latest last."""
+    result: list[LookupKeys | None] = []
+    look_up = JdbcConnector.look_up
+
+    def noted(self: JdbcConnector, context: ReadContext) -> Any:
+        result.append(context.keys)
+        return look_up(self, context)
+
+    monkeypatch.setattr(JdbcConnector, "look_up", noted)
+    return result
+
+
+@pytest.fixture(params=["pg", "lite"])
+def with_keys(request: pytest.FixtureRequest) -> Tables:
+    tables: Tables = request.getfixturevalue(request.param)
+    tables.run("CREATE TABLE t (id INT, s TEXT, w TEXT)")
+    tables.run("INSERT INTO t VALUES (1, 'a', 'x'), (1, 'b', 'y'), (2, 'a', 'z'),"
+               " (3, 'it''s', 'q'), (4, NULL, 'n'), (NULL, 'a', 'n')")  # fmt: skip
+    tables.create("r", "id INT, s STRING, w STRING", "t")
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("condition", "columns", "count"),
+    [
+        ("l.id = r.id", ("id",), 3),
+        ("r.s = l.s", ("s",), 3),
+        ("l.id = r.id AND l.s = r.s AND r.w <> 'z'", ("id", "s"), 3),
+        ("l.id + 1 = r.id", ("id",), 3),
+        ("l.id = r.id AND l.id > 1", ("id",), 3),
+        ("l.id = r.id AND r.s = 'b'", ("id",), 3),
+        ("l.id IS NOT DISTINCT FROM r.id", None, None),
+        ("CAST(l.id AS STRING) = r.s", ("s",), 3),
+        ("CAST(l.id AS DECIMAL(9, 1)) = r.id", None, None),
+        ("l.id = r.id WHERE l.s = 'a' AND l.id IS NOT NULL", ("id",), 1),
+    ],
+)
+def test_lookups_send_the_keys_of_the_other_side(
+    with_keys: Tables,
+    keys: list[LookupKeys | None],
+    condition: str,
+    columns: tuple[str, ...] | None,
+    count: int | None,
+) -> None:
+    """The rows are those of a join with all rows of the table."""
+    query = f"{LEFT_JOIN} {condition}"
+    found = with_keys.rows(query.format(""))
+    (sent,) = keys
+    assert columns == (sent and sent.columns)
+    assert count == (sent and len(sent.rows))
+    if count != 1:
+        assert found == with_keys.rows(query.format(WHOLE))
+        assert keys[-1] is None
+
+
+def test_lookups_read_only_rows_with_the_keys(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch, keys: list[LookupKeys | None]
+) -> None:
+    """The other row cannot be read: its value is not a string."""
+    lite.run("CREATE TABLE t (id INT, s TEXT, w TEXT)")
+    lite.run("INSERT INTO t VALUES (1, 'a', 'x'), (8, 'b', 'y'), (9, 'c', x'00')")
+    lite.create("r", "id INT, s STRING, w STRING", "t")
+    monkeypatch.setattr(connector, "KEYS_OF_QUERY", 2)
+    query = f"{LEFT_JOIN} l.id = r.id WHERE r.w IS NOT NULL"
+    assert [(1, "a", "x"), (1, "a", "x"), (8, "b", "y")] == lite.rows(query.format(""))
+    assert "a value is not a valid VARCHAR" in lite.code(query.format(WHOLE))[1]
+    chained = (
+        f"SELECT l.id, q.w FROM {SIDE} LEFT JOIN r FOR SYSTEM_TIME AS OF l.pt AS r ON l.id = r.id"
+        " JOIN r FOR SYSTEM_TIME AS OF l.pt AS q ON l.id = q.id"
+    )
+    assert [(1, "x"), (1, "x"), (8, "y")] == lite.rows(chained)
+    slash = query.replace("'it''s'", "'it\\s'").replace("l.id = r.id", "l.s = r.s")
+    assert "a value is not a valid VARCHAR" in lite.code(slash.format(""))[1]
+
+
+HINT = (
+    "SELECT /*+ LOOKUP('table' = 'r', 'retry-predicate' = 'lookup_miss', 'retry-strategy' ="
+    " 'fixed_delay', 'fixed-delay' = '2 s', 'max-attempts' = '3') */"
+)
+
+
+def test_a_missing_key_is_looked_up_again(
+    lite: Tables, monkeypatch: pytest.MonkeyPatch, keys: list[LookupKeys | None]
+) -> None:
+    lite.run("CREATE TABLE t (id INT, s TEXT, w TEXT)")
+    lite.run("INSERT INTO t VALUES (1, 'a', 'x'), (3, 'a', 'y')")
+    lite.create("r", "id INT, s STRING, w STRING", "t")
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 2:
+            lite.run("INSERT INTO t VALUES (8, 'b', 'late')")
+
+    monkeypatch.setattr(lookups, "time", SimpleNamespace(sleep=wait))
+    query = f"{LEFT_JOIN} l.id = r.id".replace("SELECT", HINT, 1)
+    rows = lite.rows(query.format("") + " WHERE r.w = 'late'")
+    assert [(8, "b", "late")] == rows
+    assert [2.0, 2.0] == waits
+    lite.run("DELETE FROM t WHERE id = 8")
+    waits.extend([0.0, 0.0])
+    assert [] == lite.rows(query.format("") + " WHERE r.w = 'late'")
+    assert [2.0, 2.0, 2.0] == waits[-3:]
+    code, message = lite.code(query.format(WHOLE))
+    assert "not-executable" == code
+    assert "retries keys that are not found" in message
+    assert "jdbc" in lite.environment.explain_sql(query.format(WHOLE))
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 50])

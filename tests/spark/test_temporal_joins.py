@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,20 @@ from fuzz.oracle.temporal_joins import RECORDING, setup
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.catalog import CatalogBaseTable, InMemoryCatalog, ObjectPath
+from schema_core.connectors import ConfigOption, ConnectorBase, ReadContext
 from schema_core.connectors.files.file_layout import FileLayout
+from schema_core.environment import connector
+from schema_core.environment.connector import Connector
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from schema_core.mappings.spark.pyspark_types import to_spark_sql
+from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
+from schema_core.spark.reading import reader
 from schema_core.spark.streaming.streaming import MicroBatches
 from tests.support import cases
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: A query on each line, with the rows that Flink returns in streaming mode or its error.
 RECORDED = [json.loads(line) for line in RECORDING.read_text(encoding="utf-8").splitlines()]
@@ -40,9 +47,45 @@ def one_task(session: SparkSession) -> Iterator[None]:
         session.conf.set(key, old)
 
 
+class UpsertFile(ConnectorBase):
+    """The lines of a file as changes by key; the first cell is the kind of a change."""
+
+    identifier = "oracle-upsert"
+    options = (ConfigOption("path", str, None, "the file", required=True),)
+
+    def changelog_mode(self, options: Mapping[str, str]) -> ChangelogMode:
+        return ChangelogMode.upsert()
+
+    def read(self, context: ReadContext) -> DataFrame:
+        raise AssertionError(context)
+
+    def read_changes(self, context: ReadContext) -> DataFrame:
+        columns = {ROW_KIND: "STRING"} | {
+            name: to_spark_sql(type_) for name, type_ in context.physical_columns.items()
+        }
+        schema = ", ".join(f"`{name}` {type_}" for name, type_ in columns.items())
+        frame = context.session.read.schema(schema).csv(context.options["path"])
+        order = f"struct(monotonically_increasing_id() AS place) AS `{CHANGE_ORDER}`"
+        return frame.selectExpr("*", order)
+
+
+@pytest.fixture(scope="module")
+def upserts() -> Iterator[None]:
+    """Tables with `'connector' = 'oracle-upsert'`."""
+    find = connector.find_connector
+
+    def found(options: Mapping[str, str]) -> Connector:
+        return UpsertFile() if options.get("connector") == "oracle-upsert" else find(options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (connector, reader):
+            patch.setattr(module, "find_connector", found)
+        yield
+
+
 @pytest.fixture(scope="module")
 def environments(
-    session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+    session: SparkSession, tmp_path_factory: pytest.TempPathFactory, upserts: None
 ) -> dict[str, TableEnvironment]:
     """An environment in each mode."""
     settings = {
@@ -59,7 +102,19 @@ def environments(
     return result
 
 
-def rows(environment: TableEnvironment, sql: str) -> list[list[Any]]:
+def rows(environment: TableEnvironment, script: str) -> list[list[Any]]:
+    """Return the rows of a query, before which options may be set."""
+    *settings, sql = script.split("; ")
+    for setting in settings:
+        environment.execute_sql(setting)
+    try:
+        return collected(environment, sql)
+    finally:
+        for setting in settings:
+            environment.execute_sql(f"RE{setting.partition(' =')[0]}")
+
+
+def collected(environment: TableEnvironment, sql: str) -> list[list[Any]]:
     result = environment.execute_sql(sql)
     types = [column.data_type for column in result.get_resolved_schema().columns]
     with result.collect() as found:
@@ -106,28 +161,8 @@ def test_versions_of_changes_are_refused(environments: dict[str, TableEnvironmen
         if KINDS[answer["sql"]] == "unsupported":
             assert "rows" in answer
             with pytest.raises(UnsupportedError) as caught:
-                environments["batch"].execute_sql(answer["sql"])
+                rows(environments["batch"], answer["sql"])
             assert "not-executable" == caught.value.code
-
-
-def test_a_table_of_changes_has_no_versions_yet(
-    environments: dict[str, TableEnvironment], tmp_path: Path
-) -> None:
-    change = {"before": None, "after": {"k": "x", "rt": "2024-01-01 00:00:00"}, "op": "c"}
-    (tmp_path / "changes").write_text(json.dumps(change), encoding="utf-8")
-    for environment in environments.values():
-        environment.execute_sql(
-            "CREATE TEMPORARY TABLE changed (k STRING, rt TIMESTAMP(3), WATERMARK FOR rt AS rt,"
-            " PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'filesystem',"
-            f" 'format' = 'debezium-json', 'path' = '{tmp_path}')"
-        )
-        with pytest.raises(UnsupportedError, match="over a table of changes") as caught:
-            rows(
-                environment,
-                "SELECT o.id FROM o JOIN changed FOR SYSTEM_TIME AS OF o.rt AS r ON o.k = r.k",
-            )
-        assert "not-executable" == caught.value.code
-        environment.execute_sql("DROP TEMPORARY TABLE changed")
 
 
 def test_a_rowtime_must_not_be_null(environments: dict[str, TableEnvironment]) -> None:

@@ -63,12 +63,13 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ConnectorBase,
+    LookupKeys,
     ReadContext,
     RowLevelInfo,
     RowLevelMode,
     SupportsDeletePushDown,
+    SupportsKeyedLookup,
     SupportsLimitPushDown,
-    SupportsLookup,
     SupportsProjectionPushDown,
     SupportsReplacement,
     SupportsRowLevelDelete,
@@ -171,6 +172,12 @@ PARALLELISM = session_options.ConfigOption(
 LOOKUP_RETRIES = session_options.ConfigOption(
     "lookup.max-retries", _at_least(0), 3, "how often a failed lookup is retried"
 )
+MAX_KEYS = session_options.ConfigOption(
+    "lookup.max-keys",
+    _at_least(0),
+    10_000,
+    "up to how many keys a join looks up by their values; of more it reads all rows",
+)
 #: The cache of lookups by its former names.
 CACHE_ROWS = session_options.ConfigOption(
     "lookup.cache.max-rows", session_options.long, None, "no effect: no row is evicted"
@@ -196,7 +203,7 @@ WITHOUT_EFFECT: tuple[session_options.ConfigOption[Any], ...] = tuple(
 
 class JdbcConnector(
     ConnectorBase,
-    SupportsLookup,
+    SupportsKeyedLookup,
     SupportsStaging,
     SupportsStatisticReport,
     SupportsUpsert,
@@ -216,8 +223,8 @@ class JdbcConnector(
     requires: Final = ("pyspark",)
     options: ClassVar[Sequence[session_options.ConfigOption[Any]]] = (
         URL, TABLE, DRIVER, USERNAME, PASSWORD, TIMEOUT, PROPERTIES, COLUMN, PARTITIONS, LOWER,
-        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, LOOKUP_RETRIES, CACHE_ROWS,
-        CACHE_TTL, *WITHOUT_EFFECT,
+        UPPER, FETCH, AUTO_COMMIT, MAX_ROWS, RETRIES, PARALLELISM, LOOKUP_RETRIES, MAX_KEYS,
+        CACHE_ROWS, CACHE_TTL, *WITHOUT_EFFECT,
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -237,7 +244,9 @@ class JdbcConnector(
         return self._load(context, is_scan=True)
 
     def look_up(self, context: ReadContext) -> DataFrame:
-        """Return all rows of the table: the bounds of a partitioned scan do not apply.
+        """Return the rows with the keys of a join, or all rows without keys.
+
+        The bounds of a partitioned scan do not apply.
 
         If a connection fails, it is retried after 1 s, 2 s and so on, as in Flink.
 
@@ -253,6 +262,16 @@ class JdbcConnector(
                     raise
             time.sleep(attempt)
         return self._load(context, is_scan=False)
+
+    def lookup_key(self, columns: Sequence[str], context: ReadContext) -> list[str]:
+        """Return the columns that the database compares with constants as Flink does, or more."""
+        dialect = dialects.dialect_of(URL.of(context.options) or "")
+        types = context.physical_columns
+        return [name for name in columns if isinstance(types[name], dialect.keys)]
+
+    def max_keys(self, options: Mapping[str, str]) -> int:
+        """Return the option ``lookup.max-keys``."""
+        return MAX_KEYS.of(options) or 0
 
     def _load(self, context: ReadContext, *, is_scan: bool) -> DataFrame:
         table = DatabaseTable(context)
@@ -559,6 +578,11 @@ class DatabaseTable:
             "preferTimestampNTZ": "true",
             "customSchema": scan.schema,
         }
+        predicates = scan.key_predicates(context.keys)
+        if predicates is not None:
+            url = settings.pop("url")
+            query = f"({scan.sql()}) q"
+            return scan.values(reader.jdbc(url, query, predicates=predicates, properties=settings))
         if is_divided:
             url = settings.pop("url")
             query = f"({scan.sql(self._partition_column())}) q"
@@ -654,6 +678,8 @@ def require_empty(connection: Connection, table: str) -> None:
         )
 
 
+#: The values in the condition of one query that looks up keys of one column.
+KEYS_OF_QUERY: Final = 1000
 NUMERIC = frozenset({-6, 5, 4, -5, 2, 3, 6, 7, 8})
 PARTITION_ALIAS = "schema_core_partition"
 
@@ -734,6 +760,28 @@ class JdbcScan:
             for name, column in self._clocks.items()
         ]
         return f"SELECT {', '.join([*items, *extra])} FROM {self.table.sql}"
+
+    def key_predicates(self, keys: LookupKeys | None) -> list[str] | None:
+        """Return the conditions of the queries that find the rows with some keys.
+
+        None without keys, and for a value that the database may read as another.
+        """
+        if keys is None:
+            return None
+        types = {name: type_ for name, type_, _ in self.columns}
+        rows = [
+            [
+                constant(value, types[name], self.table.dialect.keys)
+                for name, value in zip(keys.columns, row, strict=True)
+            ]
+            for row in keys.rows
+        ]
+        if any(None in row for row in rows):
+            return None
+        names = [self._quote(name) for name in keys.columns]
+        size = KEYS_OF_QUERY // len(names) ** 2
+        batches = [rows[start : start + size] for start in range(0, len(rows), size)]
+        return [_key_condition(names, batch) for batch in batches] or ["1 = 0"]
 
     @property
     def schema(self) -> str:
@@ -826,6 +874,16 @@ class JdbcScan:
                 return datetimes.truncate_digits(node, 6, type_.precision)
             case _:
                 return node
+
+
+def _key_condition(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} IN ({', '.join(str(value) for (value,) in rows)})"
+    equal = (
+        " AND ".join(f"{name} = {value}" for name, value in zip(names, row, strict=True))
+        for row in rows
+    )
+    return f"({' OR '.join(equal)})"
 
 
 def pushed_filters(frame: DataFrame) -> set[str]:
@@ -958,20 +1016,24 @@ class RowStatements:
         return self._literal(found, type_)
 
     def _literal(self, value: Any, type_: DataType) -> str | None:
-        """Return a constant of a type in SQL; None if the dialect may read another value."""
-        if not isinstance(type_, self.table.dialect.literals):
+        return constant(value, type_, self.table.dialect.literals)
+
+
+def constant(value: Any, type_: DataType, types: tuple[type[DataType], ...]) -> str | None:
+    """Return a constant of one of the types in SQL; None if a database may read another value."""
+    if not isinstance(type_, types):
+        return None
+    match value:
+        case bool():
+            return str(value).upper()
+        case int():
+            return str(value)
+        case str() if not {"\0", "\\"} & {*value}:  # a setting decides what a backslash means
+            return quote_string(value)
+        case dt.date():
+            return f"DATE '{value.isoformat()}'"
+        case _:
             return None
-        match value:
-            case bool():
-                return str(value).upper()
-            case int():
-                return str(value)
-            case str() if not {"\0", "\\"} & {*value}:  # a setting decides what a backslash means
-                return quote_string(value)
-            case dt.date():
-                return f"DATE '{value.isoformat()}'"
-            case _:
-                return None
 
 
 # --- writing -------------------------------------------------------------------------------------

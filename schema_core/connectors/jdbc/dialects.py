@@ -202,6 +202,8 @@ class JdbcDialect:
         typed: Whether columns have types, which are compared with the declared ones.
         pushes_strings: Whether predicates on strings are sent to the database.
         update, delete: The statements that change rows by the key.
+        keys: The types of columns of which a comparison with a constant finds at least the rows
+            that are equal for Flink.
         literals: The types of constants that DELETE and UPDATE send to the database: the dialect
             writes and compares them as Flink does.
         stores_nan: Whether a column can store NaN, or the database refuses it by itself.
@@ -218,6 +220,7 @@ class JdbcDialect:
     upsert: Callable[[Merge], str] = merge_into
     update: Callable[[Merge], str] = update_by_merge
     delete: Callable[[Merge], str] = delete_exists
+    keys: tuple[type[DataType], ...] = _INTEGERS
     literals: tuple[type[DataType], ...] = _INTEGERS
     select: Callable[[DatabaseColumn, DataType, str], Selected] = lambda _, __, name: Selected(name)
     limit: str = "LIMIT {n}"
@@ -389,6 +392,7 @@ POSTGRESQL = JdbcDialect(
     upsert=on_conflict,
     update=update_from,
     delete=delete_in,
+    keys=(*_INTEGERS, BooleanType, DateType, VarCharType),
     literals=(*_INTEGERS, BooleanType, DateType, *STRINGS),
     select=_select_postgresql,
     text="text",
@@ -403,6 +407,7 @@ SQLITE = JdbcDialect(
     upsert=on_conflict,
     update=update_from,
     delete=delete_in,
+    keys=(*_INTEGERS, VarCharType),
     select=_select_sqlite,
     text="TEXT",
     parallel=False,

@@ -18,9 +18,10 @@ from schema_core.expressions import typed
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.from_clause import OPTIONS, hinted_sources
+from schema_core.query.lookup_joins import at_processing_time
 from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
-from schema_core.query.temporal_joins import at_processing_time, invalid_join, temporal_join
+from schema_core.query.temporal_joins import invalid_join, temporal_join
 from schema_core.spark.compiler import tree, windows
 from schema_core.spark.compiler.expression import (
     TranslationContext,

@@ -28,6 +28,7 @@ from schema_core.spark.compiler.tree import (
     to_sql,
 )
 from schema_core.sql.syntax import JoinKind
+from schema_core.types import RowKind
 from schema_core.types.common import common_type
 
 #: Columns of the rows of both sides: rowtime, order of arrival, whether of the left side, version.
@@ -99,6 +100,9 @@ class _Writer:
         is_inner = self.join.kind is JoinKind.INNER
         where = f" WHERE {IS_LEFT}{f' AND {VERSION} IS NOT NULL' if is_inner else ''}"
         found = f"(SELECT {', '.join([*kept, version])} FROM ({rows}))"
+        if self.temporal.retained is Retained.CHANGES:
+            left_after = f"if({self._kind} = '{RowKind.DELETE}', NULL, {VERSION}) AS {VERSION}"
+            found = f"(SELECT {', '.join([*kept, left_after])} FROM {found})"
         found = f"(SELECT * FROM {found}{where})"
         if self.temporal.conditions:
             found = self._select_versions(found, kept)
@@ -160,10 +164,18 @@ class _Writer:
         ]
         source = self.compiler.source_of(right, scope)
         rows = f"SELECT {', '.join(columns)} FROM {source}{own.laterals()}"
+        if self.temporal.retained is Retained.CHANGES:  # Flink drops rows before updates
+            kind = f"{quote(right.alias)}.{quote(right.columns[-1].name)}"
+            rows += f" WHERE {kind} <> '{RowKind.UPDATE_BEFORE}'"
         rows = self._retained(rows)
         nulls = ", ".join(f"NULL AS {name}" for names in self.names for name in names)
         shown = [*self.keys, TIME, ARRIVAL, IS_LEFT, VERSION]
         return f"SELECT {', '.join(shown)}, {nulls} FROM ({rows})"
+
+    @property
+    def _kind(self) -> str:
+        """The kind of the change that a version is."""
+        return f"{VERSION}.`{len(self.temporal.versions.columns) - 1}`"
 
     def _retained(self, rows: str) -> str:
         """Return the rows that are versions of a query which deduplicates its input."""
@@ -173,7 +185,7 @@ class _Writer:
             f" AND {VERSION}.`{place}`" for place in range(width - self.temporal.filters, width)
         )
         match self.temporal.retained:
-            case Retained.ALL:
+            case Retained.ALL | Retained.CHANGES:
                 return rows
             case Retained.FIRST:
                 number = f"row_number() OVER (PARTITION BY {by} ORDER BY {TIME}, {ARRIVAL})"

@@ -8,16 +8,17 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from schema_core.environment.connector import find_connector, using, validate_bound
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.query.lookup_joins import Lookup, lookups_in
 from schema_core.query.relation import Columns, Relation, Scan
 from schema_core.query.temporal_joins import (
-    scans_of_lookups,
     scans_of_versions,
+    with_kinds_of_versions,
     with_versions_in_place,
 )
 from schema_core.schema.resolved import ResolvedSchema
@@ -41,9 +42,10 @@ from schema_core.spark.python.udf_registration import require_udfs
 from schema_core.spark.python.user_functions import UserCalls
 from schema_core.spark.reading.frame_operators import operator_writer
 from schema_core.spark.reading.inputs import InlineViews
+from schema_core.spark.reading.lookups import find_keys, look_up
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
 from schema_core.spark.reading.results import columns_of
-from schema_core.spark.reading.row_kinds import change_query, has_kinds, repeats_changes
+from schema_core.spark.reading.row_kinds import KIND, change_query, has_kinds, repeats_changes
 from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
@@ -141,6 +143,7 @@ class Reader:
                 plan,
                 frames or {},
                 nanoseconds=nanoseconds,
+                runs=recorder is None and plan is None,
             )
             frame = self._analyse(names, text)
         if recorder is not None:
@@ -165,7 +168,7 @@ class Reader:
         columns = columns_of(schema)
         session = self.session_for(query)
         with TemporaryNames(session, self._unused) as names:
-            text = self._text(names, query, columns, reads)
+            text = self._text(names, query, columns, reads, runs=convert is not None)
             key = FrameKey(text, schema, convert is not None)
             frame = self._frames.find(session, key) if names.is_repeatable else None
             if frame is None:
@@ -186,8 +189,12 @@ class Reader:
         frames: Mapping[int, DataFrame] = MappingProxyType({}),
         *,
         nanoseconds: bool = False,
+        runs: bool = False,
     ) -> str:
-        """Return a query in Spark SQL; open its tables and add them to `reads`."""
+        """Return a query in Spark SQL; open its tables and add them to `reads`.
+
+        `runs` is whether it is run once, now: then joins may look up the keys that they have now.
+        """
         self._inline.drop_unused(names.session)
         self._unused.drop(names.session)
         for column in targets:
@@ -195,14 +202,35 @@ class Reader:
                 raise UnsupportedError(
                     f"column {column.name!r} has the type NULL", code="untyped-null"
                 )
-        query = with_versions_in_place(query)
+        query = with_kinds_of_versions(with_versions_in_place(query), KIND, self._holds_changes)
         versions = set(map(id, scans_of_versions(query)))
-        lookups = set(map(id, scans_of_lookups(query)))
+        lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
         demands = scan_demands(query)
         zone = self.zone
         user = UserCalls(names, zone, self._context.options)
         clock = None if plan is None else plan.clock(zone)
-        read = partial(self._input, names, reads=reads, recorder=recorder, clock=clock)
+        analyse = partial(self._analyse, names)
+        read = partial(
+            self._input,
+            names,
+            reads=reads,
+            recorder=recorder,
+            clock=clock,
+            analyse=(lambda part: analyse(write(part))) if runs else None,
+        )
+
+        def write(relation: Relation, **of_result: Any) -> str:
+            return query_text(
+                relation,
+                source,
+                zone,
+                user=user,
+                rows=user.rows,
+                database=self._context.database(),
+                staged=None if plan is None else staging(plan, names, analyse),
+                operator=self._operators(names, analyse) if plan is None else None,
+                **of_result,
+            )
 
         #: A view that is read twice is one relation: its tables are read once.
         inputs: dict[int, tuple[Scan, str]] = {}  # scans of operators are kept alive
@@ -213,26 +241,14 @@ class Reader:
             if (earlier := inputs.get(id(scan))) is not None:
                 return earlier[1]
             demand = demands.get(id(scan))
-            if id(scan) in versions:
+            if id(scan) in versions and not has_kinds(scan):
                 self._require_insertions(scan)
-            text = read(scan, demand, looks_up=id(scan) in lookups)
+            text = read(scan, demand, lookup=lookups.get(id(scan)))
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = scan, text
             return text
 
-        analyse = partial(self._analyse, names)
-        return query_text(
-            query,
-            source,
-            zone,
-            targets=targets,
-            user=user,
-            rows=user.rows,
-            database=self._context.database(),
-            staged=None if plan is None else staging(plan, names, analyse),
-            operator=self._operators(names, analyse) if plan is None else None,
-            nanoseconds=nanoseconds,
-        )
+        return write(query, targets=targets, nanoseconds=nanoseconds)
 
     def _operators(
         self, names: TemporaryNames, analyse: Callable[[str], DataFrame]
@@ -309,16 +325,17 @@ class Reader:
         return source.frame.drop(*map(raw_column, source.raw))
 
     def _require_insertions(self, scan: Scan) -> None:
-        """Refuse a table of changes as a versioned table: it is read as its current rows."""
+        """Refuse versions that Flink derives from the changes of a table by a further operation."""
         bound = self._context.source(scan)
         if isinstance(bound.table, InlineTable):
             return
         connector = open_spark_connector(bound, "read", self._context.options)
         if has_changes(connector, bound.table.options):
             raise UnsupportedError(
-                "FOR SYSTEM_TIME AS OF a rowtime over a table of changes is not supported on Spark",
+                "FOR SYSTEM_TIME AS OF a rowtime over a query of a table of changes that does more"
+                " than select columns is not supported on Spark",
                 code="not-executable",
-                hint="join a table whose rows are only inserted",
+                hint="join the table of changes itself, or a table whose rows are only inserted",
             )
 
     def _input(
@@ -330,12 +347,14 @@ class Reader:
         recorder: ExplainRecorder | None = None,
         *,
         clock: str | None = None,
-        looks_up: bool = False,
+        lookup: Lookup | None = None,
+        analyse: Callable[[Relation], DataFrame] | None = None,
     ) -> str:
         """Return all columns of a table, checked, for one query, as SQL.
 
         Columns that the query does not need may be NULL. With a `clock`, an unbounded table has a
-        watermark by the clock of that time zone.
+        watermark by the clock of that time zone. A `lookup` finds rows by keys if `analyse`, which
+        returns a query as a frame, is given.
         """
         bound, session = self._context.source(scan), names.session
         if isinstance(bound.table, InlineTable):
@@ -346,15 +365,25 @@ class Reader:
         if repeats_changes(scan) and bound.table.resolved_schema.primary_key is not None:
             configuration[DUPLICATES.key] = "false"
         request = ScanRequest.of(
-            bound, demand, configuration, self.zone, database, looks_up=looks_up
+            bound, demand, configuration, self.zone, database, looks_up=lookup is not None
         )
-        kept = None if streams or kinds else self._scans.find(session, request)
+        if recorder is not None and lookup is not None:  # EXPLAIN looks nothing up
+            lookup = lookup._replace(hint={})
+        is_own = streams or kinds or bool(lookup and lookup.hint)
+        kept = None if is_own else self._scans.find(session, request)
         source: Source | None = None
         if kept is None:
             connector, context, source = self._read(
-                session, request, demand, streams=streams, clock=clock, kinds=kinds
+                session,
+                request,
+                demand,
+                streams=streams,
+                clock=clock,
+                kinds=kinds,
+                lookup=lookup,
+                analyse=analyse,
             )
-            if not streams and not kinds:
+            if not is_own and context.keys is None:
                 kept = self._scans.add(request, connector, context, source)
         else:
             connector, context = kept.connector, kept.context
@@ -380,8 +409,10 @@ class Reader:
         streams: bool,
         clock: str | None = None,
         kinds: bool = False,
+        lookup: Lookup | None = None,
+        analyse: Callable[[Relation], DataFrame] | None = None,
     ) -> tuple[SparkConnector, ReadContext, Source]:
-        """Return a table as its connector reads it, with its read context."""
+        """Return a table as its connector reads it, with its read context; see `_input`."""
         bound = request.bound
         schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
         watermark = watermark_of(schema, shown) if streams and clock is not None else None
@@ -402,19 +433,25 @@ class Reader:
                 asked = replace(demand, filters=(), limit=None) if streams else demand
                 context = read_context(connector, context, asked)
                 require_udfs(session, *(filter_.spark_sql for filter_ in context.filters))
+        if lookup is not None and analyse is not None:
+            with spark_errors():
+                context = replace(context, keys=find_keys(lookup, connector, context, analyse))
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if can_be_kept(connector) and not kinds:
                 needed: Collection[str] | None = request.columns
             else:
                 needed = demand.columns if demand else None
-            source = source_frame(
+            read = partial(
+                source_frame,
                 connector,
                 context,
                 needed,
                 request.database,
                 streams=streams,
                 kinds=kinds,
-                looks_up=request.looks_up,
+                looks_up=lookup is not None,
             )
+            source = read() if lookup is None else look_up(lookup, connector, context.keys, read)
             if watermark is not None and clock is not None:
                 marked = with_watermark(source.frame, schema, watermark, self.zone, clock)
                 source = source._replace(frame=marked)

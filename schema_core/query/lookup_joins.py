@@ -1,0 +1,205 @@
+"""Joins ``FOR SYSTEM_TIME AS OF`` the processing time, which look up current rows by keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import NamedTuple, cast
+
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed
+from schema_core.query import relation as relational
+from schema_core.query.relation import (
+    Join,
+    Named,
+    Relation,
+    Scan,
+    Select,
+    Snapshot,
+    conjuncts,
+    subexpressions,
+    subqueries_in,
+)
+from schema_core.query.temporal_joins import (
+    EQUATIONS,
+    KINDS,
+    aliases_in,
+    equated_sides,
+    invalid_join,
+    is_lookup,
+    require_kind,
+    selected_scan,
+    snapshot_of,
+)
+from schema_core.sql.syntax import JoinKind
+
+#: The kinds of joins as of the processing time, of which WHERE has the condition of some.
+_KINDS = KINDS | {JoinKind.COMMA, JoinKind.CROSS}
+
+
+class Lookup(NamedTuple):
+    """A table whose rows a join looks up.
+
+    `columns` are those of the table that the join equates with values of the other side; `values`
+    are the distinct values, a column for each: those of all rows that the join may look up, and
+    perhaps of others. `hint` has the options of the hint LOOKUP.
+    """
+
+    scan: Scan
+    columns: tuple[str, ...]
+    values: Select | None
+    hint: Mapping[str, str]
+
+
+def at_processing_time(join: Join) -> Join:
+    """Return a join whose right side is read as of the processing time as one of current rows.
+
+    Raises:
+        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
+    """
+    snapshot = snapshot_of(join)
+    if snapshot is None or not is_lookup(snapshot):
+        return join
+    require_kind(join, snapshot, _KINDS)
+    right = cast("Named", join.right)
+    if join.kind in KINDS and not any(_is_key(part, right) for part in conjuncts(join.condition)):
+        raise invalid_join(
+            "a join FOR SYSTEM_TIME AS OF the processing time requires an equation of a column of "
+            f"{right.alias!r}",
+            "compare a column of the table in ON, with a column of the other side or a constant",
+            snapshot,
+        )
+    return replace(join, right=replace(right, input=snapshot.input))
+
+
+def _is_key(condition: Typed, right: Named) -> bool:
+    """Return whether a condition equates a column of a source with a value of another."""
+    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
+        return False
+    for column, other in (condition.arguments, condition.arguments[::-1]):
+        if isinstance(column, Ref) and column.relation == right.alias:
+            return right.alias not in aliases_in(other)
+    return False
+
+
+def lookups_in(query: Relation) -> Iterator[Lookup]:
+    """Yield the tables that the joins of a query look up, with the keys of each.
+
+    They may be below a view that only selects: Flink computes it over the rows that it looks up. A
+    table that a query reads twice, as one relation, is looked up without keys.
+    """
+    parts = list(relational.relations_in(query))
+    reads = Counter(id(part) for part in parts if isinstance(part, Scan))
+    for block in parts:
+        if isinstance(block, Select):
+            for lookup in _lookups_of_block(block):
+                is_shared = reads[id(lookup.scan)] > 1
+                yield lookup._replace(columns=(), values=None) if is_shared else lookup
+
+
+def _lookups_of_block(block: Select) -> Iterator[Lookup]:
+    rest = [block.source]
+    while rest:
+        join = rest.pop()
+        if not isinstance(join, Join):
+            continue
+        rest += [join.left, join.right]
+        snapshot = snapshot_of(join)
+        if snapshot is None or not is_lookup(snapshot):
+            continue
+        scan = selected_scan(snapshot.input)
+        if scan is None:
+            continue
+        right = cast("Named", join.right)
+        columns, values = _keys(block, join, right, snapshot)
+        yield Lookup(scan, columns, values, _hint_of(block, right.alias))
+
+
+def _hint_of(block: Select, alias: str) -> Mapping[str, str]:
+    for hint in block.hints:
+        options = dict(hint.options)
+        if hint.name.upper() == "LOOKUP" and options.get("table") == alias:
+            return options
+    return {}
+
+
+def _keys(
+    block: Select, join: Join, right: Named, snapshot: Snapshot
+) -> tuple[tuple[str, ...], Select | None]:
+    """Return the columns of the table that the join equates, and the query of their values."""
+    values: dict[str, Typed] = {}
+    every = conjuncts(join.condition if join.kind in KINDS else block.where)
+    for part in every:
+        equated = equated_sides(part, join)
+        if equated is None or not isinstance(part, FunctionCall) or part.function.name != "=":
+            continue
+        value, column = equated
+        if isinstance(column, Ref) and column.relation == right.alias:
+            places = [one.name for one in right.columns]
+            name = _scanned_column(snapshot.input, places.index(column.name))
+            if name is not None:
+                values.setdefault(name, value)
+    if not values:
+        return (), None
+    query = _distinct_values(block, join.left, list(values.values()))
+    return tuple(values), query
+
+
+def _scanned_column(relation: Relation, place: int) -> str | None:
+    """Return the column of the scanned table that a relation has at a place, None if computed."""
+    while True:
+        match relation:
+            case Named(input=below):
+                relation = below
+            case Select(source=Named() as source):
+                column = relation.items[place].expression
+                if not isinstance(column, Ref) or column.relation != source.alias:
+                    return None
+                place = [one.name for one in source.columns].index(column.name)
+                relation = source.input
+            case Scan(columns=columns):
+                return columns[place].name
+            case _:
+                return None
+
+
+def _distinct_values(block: Select, source: Relation, values: list[Typed]) -> Select | None:
+    """Return the distinct values of the rows of the smallest source that has all columns.
+
+    None if they depend on other queries than the source.
+    """
+    read = {alias for value in values for alias in aliases_in(value)}
+    while isinstance(source, Join):
+        kept = [
+            *([source.left] if source.kind not in (JoinKind.RIGHT, JoinKind.FULL) else ()),
+            *([source.right] if source.kind not in (JoinKind.LEFT, JoinKind.FULL) else ()),
+        ]  # the others have rows of NULL
+        sides = [side for side in kept if read <= _aliases(side)]
+        if not sides:
+            break
+        source = sides[0]
+    aliases = _aliases(source)
+    filters = [
+        part
+        for part in conjuncts(block.where)
+        if aliases_in(part) <= aliases
+        and not subqueries_in(part)
+        and not any(map(is_windowed, subexpressions(part)))
+    ]
+    where = None
+    if filters:
+        conjunction = cast("FunctionCall", block.where)
+        where = reduce(lambda one, other: replace(conjunction, arguments=(one, other)), filters)
+    items = tuple(relational.Item(f"key{place}", value) for place, value in enumerate(values))
+    query = Select(items, source, where, distinct=True)
+    parts = list(relational.relations_in(query))
+    is_lateral = any(isinstance(part, Named) and part.lateral for part in parts)
+    reads_common = any(isinstance(part, relational.CommonScan) for part in parts)
+    if is_lateral or reads_common or any(relational.outer_columns(query)):
+        return None
+    return query
+
+
+def _aliases(source: Relation) -> set[str | None]:
+    return {alias for alias, _ in relational.columns_of(source)}
