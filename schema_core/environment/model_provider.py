@@ -7,25 +7,28 @@ the group ``schema_core.model_providers``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Protocol
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import MODEL_PROVIDERS, require
 from schema_core.environment.connector import validate_options
-from schema_core.environment.options import ConfigOption, boolean, choice, duration, integer
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.environment.options import ConfigOption, boolean, choice, duration, positive
+from schema_core.errors import SchemaError
 from schema_core.query.relation import Columns, ModelCall
 
 #: The key of the provider in the options of a model.
 PROVIDER = "provider"
 
-#: What the config of ML_PREDICT may set; all but `ASYNC` have an effect on asynchronous calls only.
+#: What the config of ML_PREDICT and VECTOR_SEARCH sets for asynchronous calls.
 ASYNC = ConfigOption("async", boolean, False)
-PREDICTION_OPTIONS: tuple[ConfigOption[Any], ...] = (
+CONCURRENCY = ConfigOption("max-concurrent-operations", positive, 10)
+TIMEOUT = ConfigOption("timeout", duration, timedelta(minutes=3))
+ASYNC_OPTIONS: tuple[ConfigOption[Any], ...] = (
     ASYNC,
-    ConfigOption("max-concurrent-operations", integer),
+    CONCURRENCY,
     ConfigOption("output-mode", choice("ORDERED", "ALLOW_UNORDERED")),
-    ConfigOption("timeout", duration),
+    TIMEOUT,
 )
 
 
@@ -49,7 +52,8 @@ class Predictor(Protocol):
     def __call__(self, rows: Sequence[tuple[Any, ...]], /) -> Iterable[Any]:
         """Return a result for each row of a batch, a tuple of the input columns, in order.
 
-        A result is a tuple of the output columns, or a list of any number of such tuples.
+        A result is a tuple of the output columns, or a list of any number of such tuples. A call
+        with the config ``async`` passes single rows, several of them at once in threads.
         """
 
 
@@ -73,7 +77,6 @@ def open_provider(call: ModelCall) -> ModelProvider:
     Raises:
         SchemaError: `missing-option`, `invalid-option-value` or `unknown-option`.
         NotFoundError: as `schema_core.base.plugins.require`.
-        UnsupportedError: `not-executable` for the config ``async``.
     """
     options = dict(call.model.options)
     name = next((options[key] for key in options if key.lower() == PROVIDER), None)
@@ -85,11 +88,5 @@ def open_provider(call: ModelCall) -> ModelProvider:
         )
     provider: ModelProvider = require(MODEL_PROVIDERS, name)()
     validate_options(provider.declared(options), options, (PROVIDER,))
-    validate_options(PREDICTION_OPTIONS, call.config, ())
-    if ASYNC.of(call.config):
-        raise UnsupportedError(
-            "asynchronous calls of ML_PREDICT are not supported on Spark",
-            code="not-executable",
-            hint="omit 'async': a provider computes the rows of a batch at once",
-        )
+    validate_options(ASYNC_OPTIONS, call.config, ())
     return provider

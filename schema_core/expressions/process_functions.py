@@ -19,7 +19,7 @@ PyFlink has none: the concepts and names are those of Flink's ``ProcessTableFunc
 ...         counter.count += step
 ...         yield counter.count
 >>> signature = process_signature(Count())
->>> [argument.name for argument in signature.arguments], signature.table.is_set
+>>> [argument.name for argument in signature.arguments], signature.is_set
 (['rows', 'step'], True)
 """
 
@@ -34,7 +34,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaError
 from schema_core.expressions.function_hints import parameter_type, type_hints
 from schema_core.types import DataType
 
@@ -189,17 +189,22 @@ class ProcessSignature:
     arguments: tuple[ProcessArgument, ...]
 
     @property
-    def table(self) -> ProcessArgument:
-        """The argument that is a table."""
-        return next(argument for argument in self.arguments if argument.is_table)
+    def tables(self) -> tuple[ProcessArgument, ...]:
+        """The arguments that are tables: several ones are all processed by partition."""
+        return tuple(argument for argument in self.arguments if argument.is_table)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether rows are processed by partition."""
+        return self.tables[0].is_set
 
 
 def process_signature(function: object) -> ProcessSignature:
     """Return the signature of a `ProcessTableFunction` by the type hints of `eval`.
 
     Raises:
-        SchemaError: `invalid-function-hints` without a table, or for state of single rows.
-        UnsupportedError: `unsupported` for several tables.
+        SchemaError: `invalid-function-hints` without a table, for state of single rows, or for
+            several tables that are not all processed by partition, or that pass their columns.
     """
     evaluate: Callable[..., Any] = type(function).eval  # type: ignore[attr-defined]
     hints = type_hints(evaluate)
@@ -235,10 +240,10 @@ def process_signature(function: object) -> ProcessSignature:
             "annotate a parameter: Annotated[Row, ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE)]",
         )
     if len(tables) > 1:
-        raise UnsupportedError(
-            "a process table function of several tables is not supported",
-            hint="join the tables, or combine them by UNION ALL",
-        )
+        if not all(table.is_set for table in tables):
+            raise _invalid("several tables must all have SET_SEMANTIC_TABLE")
+        if any(ArgumentTrait.PASS_COLUMNS_THROUGH in table.traits for table in tables):
+            raise _invalid("only the table of a function of one table has PASS_COLUMNS_THROUGH")
     if state and not tables[0].is_set:
         raise _invalid("only a table with SET_SEMANTIC_TABLE has state")
     return ProcessSignature(has_context, tuple(state), tuple(arguments))

@@ -22,6 +22,7 @@ from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import FunctionKind, Ref, Typed
 from schema_core.query import relation as relational
+from schema_core.query import vector_search as vectors
 from schema_core.query.aggregation import row_condition
 from schema_core.query.lookup_hints import find_lookup_problem
 from schema_core.query.process_calls import process_call, process_implementation
@@ -248,6 +249,10 @@ def table_function(
             arguments = window_arguments(name, call)
             data, keys = table_argument(arguments["DATA"], scope.chain)
             relation = window_table(name, call, arguments, data, keys, scope.chain)
+    elif name == vectors.NAME and len(call.path) < 2:
+        with at(f"function {name}", call.span):
+            relation = vectors.vector_search(call, scope, table_argument)
+            is_lateral = True
     elif name in FUNCTIONS and len(call.path) < 2:
         with at(f"function {name}", call.span):
             arguments = process_arguments(name, call)

@@ -63,6 +63,10 @@ def _origins(relation: relational.Relation, scope: _Scope) -> list[Origins]:
             origins = _origins(source, scope)
             added = len(relation.columns) - len(origins)
             return [*origins, *[_by_name(source, origins).get(time.name, ())] * added]
+        case relational.VectorSearch(input=source, searched=searched, query=vector):
+            origins = _origins(source, scope)
+            compared = _by_name(source, origins).get(searched.name, ())
+            return [*origins, _merge_origins((compared, _read(vector, scope)))]
         case relational.ProcessTable(input=source):
             by_name = _by_name(source, _origins(source, scope))
             every = _merge_origins(by_name.values())

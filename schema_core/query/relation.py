@@ -212,6 +212,10 @@ class ProcessCall(NamedTuple):
     `values` are the constant arguments by parameter; `key` and `order` are those of the table,
     `time` is the column of `on_time`. Each key of `order` is a position, whether it descends, and
     whether NULL is last. The result has the columns `passed`, those of the function, and the time.
+
+    The input of a function of several tables has the rows of all: `tables` are the names and
+    columns of each by parameter, from a position on, and the column `number` tells of which one a
+    row is.
     """
 
     function: Function
@@ -220,6 +224,8 @@ class ProcessCall(NamedTuple):
     order: tuple[tuple[int, bool, bool], ...]
     time: int | None
     passed: tuple[int, ...]
+    tables: Mapping[str, tuple[int, tuple[str, ...]]]
+    number: int | None = None
 
 
 class Model(NamedTuple):
@@ -252,6 +258,21 @@ class ProcessTable:
     columns: Columns
     process: ProcessCall | None = None
     model: ModelCall | None = None
+
+
+@node(frozen=True, slots=True)
+class VectorSearch:
+    """The `limit` rows of a table whose vectors are nearest to `query`, and their score.
+
+    `searched` is the column with the vectors; `query` may read columns of preceding sources.
+    """
+
+    input: Relation
+    searched: Ref
+    query: Typed
+    limit: int
+    config: Mapping[str, str]
+    columns: Columns
 
 
 @node(frozen=True, slots=True)
@@ -397,6 +418,7 @@ Relation: TypeAlias = (
     | WindowTable
     | FunctionTable
     | ProcessTable
+    | VectorSearch
     | Sample
     | Match
     | Select
@@ -624,6 +646,8 @@ def parts_of(query: Relation) -> tuple[list[Typed], list[Relation], Names]:
             return [], [below], frozenset()
         case Snapshot(input=below, period=period):
             return [period], [below], frozenset()
+        case VectorSearch(input=below, query=vector):
+            return [vector], [below], frozenset()
         case Join(left=left, right=right, condition=condition):
             return [] if condition is None else [condition], [left, right], frozenset()
         case Unnest(collection=expression) | FunctionTable(call=expression):

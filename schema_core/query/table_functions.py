@@ -27,6 +27,11 @@ from schema_core.types.casts import supports_implicit_cast
 #: Arguments of a call by parameter.
 Arguments: TypeAlias = Mapping[str, syntax.Expression]
 
+#: Returns the relation of a table argument, and its keys of PARTITION BY.
+ResolveTable: TypeAlias = Callable[
+    [syntax.Expression, ScopeChain], tuple[Relation, tuple[syntax.Expression, ...]]
+]
+
 
 class WindowFunction(NamedTuple):
     """The parameters of a window function; the first `required` are mandatory."""
@@ -66,6 +71,14 @@ def window_table(
             hint="remove PARTITION BY",
             span=call.span,
         )
+    match arguments["DATA"]:
+        case syntax.Subquery(query=syntax.TableArgument(order_by=order)) if order:
+            raise SchemaError(
+                f"{name} does not accept ORDER BY",
+                code="partitioned-window",
+                hint="remove ORDER BY",
+                span=call.span,
+            )
     scope = SelectScope(chain, (SourceBinding("", data.columns),))
     time, time_type = _time_column(arguments["TIMECOL"], scope)
     partition = tuple(column_of(key, scope) for key in keys)
@@ -302,7 +315,7 @@ UID = regex(r"[a-zA-Z_][a-zA-Z\-_0-9]*", re.ASCII)
 
 def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the kind of change, the columns of the input, and the event time."""
-    changes = [change for key in _mapping(arguments.get("op_mapping")) for change in _parts(key)]
+    changes = [change for key in string_map(arguments.get("op_mapping")) for change in _parts(key)]
     _check_changes(changes, arguments)
     check_uid(arguments.get("uid"))
     return (
@@ -331,7 +344,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
             code="wrong-argument-type",
             span=arguments["input"].span,
         )
-    changes = list(_mapping(arguments.get("op_mapping")).values())
+    changes = list(string_map(arguments.get("op_mapping")).values())
     _check_changes(changes, arguments)
     if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
         raise SchemaError(
@@ -346,7 +359,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
 
 def operation_codes(arguments: Arguments) -> dict[str, str]:
     """Return the code of each kind of change that TO_CHANGELOG returns; a key may name several."""
-    mapping = _mapping(arguments.get("op_mapping"))
+    mapping = string_map(arguments.get("op_mapping"))
     if "op_mapping" not in arguments:
         return {change: change for change in CHANGES}
     return {change: code for key, code in mapping.items() for change in _parts(key)}
@@ -357,7 +370,7 @@ def change_codes(arguments: Arguments) -> dict[str, str]:
 
     A key may have several codes; `wrong-argument-type` if two keys have the same.
     """
-    mapping = _mapping(arguments.get("op_mapping"))
+    mapping = string_map(arguments.get("op_mapping"))
     if "op_mapping" not in arguments:
         return {change: change for change in CHANGES}
     codes = [code for key in mapping for code in _parts(key)]
@@ -374,15 +387,16 @@ def _parts(key: str) -> list[str]:
 
 def operation_column(arguments: Arguments) -> str:
     """Return the name of the column with the codes of changes."""
-    return _single_column(arguments["op"]).parts[0] if "op" in arguments else "op"
+    return single_column(arguments["op"]).parts[0] if "op" in arguments else "op"
 
 
 def time_column(arguments: Arguments) -> str | None:
     """Return the name of the column that `on_time` names."""
-    return _single_column(arguments["on_time"]).parts[0] if "on_time" in arguments else None
+    return single_column(arguments["on_time"]).parts[0] if "on_time" in arguments else None
 
 
-def _single_column(argument: syntax.Expression) -> syntax.Name:
+def single_column(argument: syntax.Expression) -> syntax.Name:
+    """Return the only name in a DESCRIPTOR (`wrong-argument-type` for several)."""
     names = descriptor_names(argument)
     if len(names) != 1:
         problem = f"expected one column, found {show_expression(argument)}"
@@ -390,8 +404,8 @@ def _single_column(argument: syntax.Expression) -> syntax.Name:
     return names[0]
 
 
-def _mapping(argument: syntax.Expression | None) -> dict[str, str]:
-    """Return the entries of a MAP constructor over strings."""
+def string_map(argument: syntax.Expression | None) -> dict[str, str]:
+    """Return the entries of a MAP constructor over strings (`wrong-argument-type` for others)."""
     match argument:
         case None:
             return {}
@@ -440,13 +454,14 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
     """Return the event time, if `on_time` names a column of the input."""
     if "on_time" not in arguments:
         return ()
-    column = event_time(arguments["on_time"], SelectScope(chain, (SourceBinding("", columns),)))
+    name = single_column(arguments["on_time"])
+    column = event_time(name, SelectScope(chain, (SourceBinding("", columns),)))
     return (rowtime(column, streaming=chain.context.streaming),)
 
 
-def event_time(argument: syntax.Expression, scope: SelectScope) -> Ref:
+def event_time(name: syntax.Name, scope: SelectScope) -> Ref:
     """Return the time column that `on_time` names (`wrong-argument-type` for another)."""
-    column = column_of(_single_column(argument), scope)
+    column = column_of(name, scope)
     kinds = (types.TimestampType, types.LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
@@ -485,7 +500,7 @@ def _model_call(arguments: Arguments, columns: Columns, chain: ScopeChain) -> re
     """Return the model, the positions of its arguments, and the config of ML_PREDICT."""
     names = [column.name for column in columns]
     places = (names.index(name.parts[0]) for name in descriptor_names(arguments["ARGS"]))
-    config = _mapping(arguments.get("CONFIG"))
+    config = string_map(arguments.get("CONFIG"))
     return relational.ModelCall(_model(arguments["MODEL"], chain), tuple(places), config)
 
 
@@ -509,7 +524,7 @@ def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Col
                 span=column.span,
             )
     if "CONFIG" in arguments:
-        _mapping(arguments["CONFIG"])
+        string_map(arguments["CONFIG"])
     taken = {column.name for column in columns}
 
     def free(name: str) -> str:
@@ -519,10 +534,49 @@ def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Col
     return (*columns, *(Column(free(name), type_) for name, type_ in outputs))
 
 
+#: What ML_EVALUATE measures.
+TASKS = ("regression", "clustering", "classification", "embedding", "text_generation")
+_MEASURES = types.MapType(
+    types.VarCharType(types.MAX_LENGTH, nullable=False),
+    types.DoubleType(nullable=False),
+    nullable=False,
+)
+
+
+def ml_evaluate(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
+    """Return the column of the measures of a model with one output, compared with the label."""
+    _, outputs, *_ = _model(arguments["MODEL"], chain)
+    ml_predict(arguments, columns, chain)
+    label = column_of(
+        single_column(arguments["LABEL"]), SelectScope(chain, (SourceBinding("", columns),))
+    )
+    problem, argument = None, arguments["LABEL"]
+    if len(outputs) != 1:
+        problem = f"the model has {len(outputs)} output columns, expected 1"
+        argument = arguments["MODEL"]
+    elif not supports_implicit_cast(label.type, outputs[0].type):
+        problem = (
+            f"the label must be {outputs[0].type.as_summary_string()}, got"
+            f" {label.type.as_summary_string()}"
+        )
+    match arguments["TASK"]:
+        case syntax.Literal(kind=syntax.LiteralKind.STRING, text=text) if text in TASKS:
+            pass
+        case task:
+            problem = f"expected a task, {', '.join(map(repr, TASKS))}, got {show_expression(task)}"
+            argument = task
+    if problem:
+        raise SchemaError(problem, code="wrong-argument-type", span=argument.span)
+    return (Column("result", _MEASURES),)
+
+
 CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")
+
+EVALUATE = ("INPUT", "MODEL", "LABEL", "ARGS", "TASK", "CONFIG")
 
 FUNCTIONS = {
     "TO_CHANGELOG":   ProcessFunction(CHANGELOG, 1, to_changelog),
     "FROM_CHANGELOG": ProcessFunction(CHANGELOG, 1, from_changelog),
     "ML_PREDICT":     ProcessFunction(("INPUT", "MODEL", "ARGS", "CONFIG", "uid"), 3, ml_predict),
+    "ML_EVALUATE":    ProcessFunction(EVALUATE, 5, ml_evaluate),
 }  # fmt: skip

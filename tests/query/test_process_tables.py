@@ -1,4 +1,4 @@
-"""Columns of ML_PREDICT, recorded from Flink with a model provider that does nothing."""
+"""Columns of ML_PREDICT and ML_EVALUATE, recorded from Flink with a model provider that does nothing."""
 
 from __future__ import annotations
 
@@ -73,5 +73,39 @@ def test_columns_of_the_model_follow_those_of_the_input(sql: str, added: list[st
 def test_invalid_arguments_of_a_model_are_refused(sql: str, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         predicted(sql)
+
+    assert code == caught.value.code
+
+
+@pytest.mark.parametrize(
+    "task", ["regression", "clustering", "classification", "embedding", "text_generation"]
+)
+def test_an_evaluation_has_the_measures_in_one_column(task: str) -> None:
+    arguments = f"TABLE dept, MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), '{task}'"
+    measures = ["result MAP<VARCHAR(2147483647) NOT NULL, DOUBLE NOT NULL> NOT NULL"]
+
+    assert measures == predicted(f"ML_EVALUATE({arguments})")
+    assert measures == predicted(f"ML_EVALUATE({arguments}, MAP['async', 'true'])")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno)", "wrong-argument-count"),
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), 'REGRESSION'",
+         "wrong-argument-type"),
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), 1", "wrong-argument-type"),
+        ("MODEL plain, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "wrong-argument-type"),
+        ("MODEL plain, DESCRIPTOR(deptno, loc), DESCRIPTOR(deptno), 'regression'",
+         "wrong-argument-type"),
+        ("MODEL plain, DESCRIPTOR(nosuch), DESCRIPTOR(deptno), 'regression'", "unknown-column"),
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno, loc), 'regression'",
+         "wrong-argument-count"),
+        ("MODEL twins, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "wrong-argument-type"),
+    ],
+)  # fmt: skip
+def test_invalid_arguments_of_an_evaluation_are_refused(arguments: str, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        predicted(f"ML_EVALUATE(TABLE dept, {arguments})")
 
     assert code == caught.value.code

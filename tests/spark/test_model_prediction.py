@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from schema_core import TableEnvironment
 from schema_core.base import plugins
 from schema_core.environment.model_provider import ModelContext, Predictor
 from schema_core.environment.options import ConfigOption, boolean, integer
-from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, UnsupportedError
+from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError
+from schema_core.spark.python.async_functions import AsyncCalls
+from schema_core.spark.python.model_prediction import predict_concurrently
 from tests.spark.test_query_results import environment_of
 
 if TYPE_CHECKING:
@@ -118,6 +121,10 @@ def rows_of(env: TableEnvironment, sql: str) -> list[tuple[Any, ...]]:
             [(2, "b", 6)],
         ),
         ("ML_PREDICT((SELECT * FROM t WHERE n > 9), MODEL scaled, DESCRIPTOR(n))", []),
+        (
+            "ML_PREDICT(TABLE nulls, MODEL doubled, DESCRIPTOR(n), MAP['async', 'true'])",
+            [(2, 2), (2, 4)],
+        ),
     ],
 )
 def test_columns_of_the_model_follow_those_of_the_table(
@@ -148,7 +155,7 @@ def test_a_provider_receives_the_types_of_the_model(env: TableEnvironment) -> No
         ("surplus", "", "unknown-option"),
         ("scaled", ", MAP['nothing', 'x']", "unknown-option"),
         ("scaled", ", MAP['async', 'perhaps']", "invalid-option-value"),
-        ("scaled", ", MAP['async', 'true']", "not-executable"),
+        ("scaled", ", MAP['max-concurrent-operations', '0']", "invalid-option-value"),
     ],
 )
 def test_invalid_options_are_refused(
@@ -158,7 +165,34 @@ def test_invalid_options_are_refused(
         env.execute_sql(f"SELECT * FROM ML_PREDICT(TABLE t, MODEL {model}, DESCRIPTOR(n){config})")
 
     assert code == caught.value.code
-    assert isinstance(caught.value, UnsupportedError) == (code == "not-executable")
+
+
+def test_asynchronous_calls_predict_single_rows_at_once() -> None:
+    """Each call waits until another one has begun, so they overlap; results keep their order."""
+    barrier = threading.Barrier(2)
+
+    def predict(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        barrier.wait(10)
+        ((number,),) = rows
+        return [(number * 2,)]
+
+    predict_all = predict_concurrently(predict, AsyncCalls(2, 20.0, retries=0), "m")
+
+    assert [(2,), (4,), (6,), (8,)] == list(predict_all([(1,), (2,), (3,), (4,)]))
+
+
+def test_a_call_that_takes_too_long_fails() -> None:
+    released = threading.Event()
+
+    def predict(rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+        released.wait(10)
+        return list(rows)
+
+    with pytest.raises(
+        TimeoutError, match=r"function of the model m took longer than 0\.05 s for \(1,\)"
+    ):
+        predict_concurrently(predict, AsyncCalls(2, 0.05, retries=0), "m")([(1,)])
+    released.set()
 
 
 def test_an_unknown_provider_is_refused(env: TableEnvironment) -> None:

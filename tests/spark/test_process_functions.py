@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import pytest
 
 from schema_core import Table, TableEnvironment
-from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.expressions import col, descriptor, lit
 from schema_core.expressions.process_functions import (
     ArgumentHint,
     ArgumentTrait,
     ProcessContext,
     StateHint,
+    process_signature,
 )
 from schema_core.expressions.user_functions import ProcessTableFunction, udptf
+from schema_core.spark.python.process_functions import PartitionContext
 from schema_core.types.row_value import Row
 from tests.spark.test_query_results import environment_of
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 SETS = ArgumentTrait.SET_SEMANTIC_TABLE
 Partition = Annotated[Row, ArgumentHint(SETS)]
+Optional = Annotated[Row | None, ArgumentHint(SETS)]
 Single = Annotated[Row, ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE)]
 Passed = Annotated[Row, ArgumentHint(SETS, ArgumentTrait.PASS_COLUMNS_THROUGH)]
 Whole = Annotated[Row, ArgumentHint(SETS, ArgumentTrait.OPTIONAL_PARTITION_BY)]
@@ -105,7 +108,7 @@ def env(session: SparkSession) -> TableEnvironment:
     env.execute_sql("SET 'table.local-time-zone' = 'Europe/Paris'")
     functions = {
         "greet": Greet, "counted": Count, "previous": Previous, "total": Total,
-        "reminders": Reminders, "typed": Typed,
+        "reminders": Reminders, "typed": Typed, "paired": Paired,
     }  # fmt: skip
     for name, function in functions.items():
         env.create_temporary_function(name, function)
@@ -239,13 +242,122 @@ def test_errors_of_functions_fail_the_job(env: TableEnvironment, sql: str, messa
     assert caught.value.code == "job-failed"
 
 
-def test_several_tables_are_refused(env: TableEnvironment) -> None:
-    class Two(ProcessTableFunction):
-        def eval(self, left: Partition, right: Partition) -> Iterator[int]:
+class Paired(ProcessTableFunction):
+    """Counts the rows of both tables of a partition; those of the left one set a timer."""
+
+    def eval(
+        self,
+        ctx: ProcessContext,
+        seen: Annotated[Counter, StateHint()],
+        left: Optional,
+        right: Optional,
+        mark: str = "",
+    ) -> Iterator[str]:
+        seen.count += 1
+        time = ctx.time()
+        if left is not None and time is not None:
+            ctx.register_on_time(time + dt.timedelta(seconds=1), "left")
+        row = f"left {left.v}" if left is not None else f"right {right and right.w}"
+        yield f"{seen.count} {row}{mark}"
+
+    def on_timer(self, ctx: ProcessContext, seen: Counter) -> Iterator[str]:
+        yield f"{ctx.current_timer()} after {seen.count}"
+
+
+OTHER = (
+    "(SELECT k AS n, v * 10 AS w, CAST(ts - INTERVAL '1.500' SECOND AS TIMESTAMP(3)) AS ts, 1 AS q"
+    " FROM t WHERE v <> 2)"
+)
+
+
+def test_rows_of_several_tables_with_equal_keys_are_one_partition(env: TableEnvironment) -> None:
+    """Without a time the rows of a table follow those of the tables before it."""
+    rows = rows_of(
+        env,
+        f"SELECT * FROM paired(`left` => TABLE t PARTITION BY k, `right` => {OTHER} PARTITION BY n,"
+        " mark => '!')",
+    )
+
+    assert [("b", "b", "1 left 2!"), (None, None, "1 left 4!"), (None, None, "2 right 40!")] == [
+        row for row in rows if row[0] != "a"
+    ]
+    assert {("a", "a", "1 left 1!"), ("a", "a", "1 left 3!")} & set(rows)
+    assert {("a", "a", "3 right 10!"), ("a", "a", "3 right 30!")} & set(rows)
+
+
+def test_rows_of_several_tables_are_processed_in_the_order_of_their_times(
+    env: TableEnvironment,
+) -> None:
+    sql = (
+        f"paired(`left` => TABLE t PARTITION BY k, `right` => {OTHER} PARTITION BY n,"
+        " on_time => DESCRIPTOR(ts))"
+    )
+    rows = rows_of(env, f"SELECT `EXPR$0`, rowtime FROM {sql} WHERE k = 'a'")
+
+    assert [
+        ("1 right 10", "2023-12-31 23:59:59.500000"),
+        ("2 left 1", "2024-01-01 00:00:01"),
+        ("3 right 30", "2024-01-01 00:00:01.500000"),
+        ("4 left 3", "2024-01-01 00:00:03"),
+        ("left after 4", "2024-01-01 00:00:04"),
+    ] == [(text, str(time)) for text, time in rows]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "rest", "code"),
+    [
+        ("TABLE t PARTITION BY k", f"{OTHER}", "", "partitioned-window"),
+        ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY w", "", "partitioned-window"),
+        ("TABLE t PARTITION BY (k, v)", f"{OTHER} PARTITION BY n", "", "partitioned-window"),
+        ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY n", ", on_time => DESCRIPTOR(z)",
+         "unknown-column"),
+        ("TABLE t PARTITION BY k ORDER BY v", f"{OTHER} PARTITION BY n", "", "unsupported"),
+    ],
+)  # fmt: skip
+def test_invalid_calls_with_several_tables_are_refused(
+    env: TableEnvironment, left: str, right: str, rest: str, code: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        env.sql_query(f"SELECT * FROM paired(`left` => {left}, `right` => {right}{rest})")
+
+    assert code == caught.value.code
+
+
+def test_several_tables_are_processed_by_partition() -> None:
+    class Mixed(ProcessTableFunction):
+        def eval(self, left: Partition, right: Single) -> Iterator[int]:
             yield 1
 
-    with pytest.raises(UnsupportedError, match="several tables"):
-        env.create_temporary_function("two", Two)
+    class Passing(ProcessTableFunction):
+        def eval(self, left: Passed, right: Partition) -> Iterator[int]:
+            yield 1
+
+    for function, problem in ((Mixed, "SET_SEMANTIC_TABLE"), (Passing, "PASS_COLUMNS_THROUGH")):
+        with pytest.raises(SchemaError, match=problem) as caught:
+            process_signature(function())
+        assert "invalid-function-hints" == caught.value.code
+
+
+def test_timers_fire_in_the_order_of_their_times_however_many() -> None:
+    """A timer with a name moves, and one that is cleared does not fire."""
+
+    class Timed(ProcessTableFunction):
+        def eval(self, ctx: ProcessContext, data: Partition) -> Iterator[int]:
+            yield 1
+
+    context = PartitionContext(process_signature(Timed()), (), is_timed=True)
+    start = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+    context.enter(start, None)
+    order = [(place * 7919) % 20_000 for place in range(20_000)]
+    for second in order:
+        context.register_on_time(start + dt.timedelta(seconds=second))
+        context.register_on_time(start + dt.timedelta(seconds=second, milliseconds=1), "last")
+    context.clear_timer(start)
+    fired = list(iter(context.next_timer, None))
+
+    assert sorted(timer.time for timer in fired) == [timer.time for timer in fired]
+    assert 20_000 == len(fired)
+    assert ["last"] == [timer.name for timer in fired if timer.name]
 
 
 def test_signatures_without_a_table_are_refused(env: TableEnvironment) -> None:

@@ -156,6 +156,7 @@ def _inputs(relation: relational.Relation) -> tuple[relational.Relation, ...]:
             | relational.Snapshot()
             | relational.WindowTable()
             | relational.ProcessTable()
+            | relational.VectorSearch()
             | relational.Sample()
             | relational.Match()
             | relational.Sort()
@@ -205,6 +206,7 @@ KINDS: dict[type, str] = {
     relational.FunctionTable: "TableFunction",
     relational.ProcessTable: "ProcessTableFunction",
     relational.Sample: "Sample",
+    relational.VectorSearch: "VectorSearch",
     relational.Match: "Match",
     relational.Select: "Select",
     relational.Values: "Values",
@@ -271,6 +273,9 @@ def _of_source(relation: relational.Relation) -> Iterator[tuple[str, str]]:
             yield "call", _sql(call)
         case relational.ProcessTable(call=call):
             yield "call", print_expression(call)
+        case relational.VectorSearch(searched=searched, query=vector, limit=limit):
+            yield "search", f"{_sql(searched)} near {_sql(vector)}"
+            yield "limit", str(limit)
         case relational.Sample(method=method, percentage=percentage):
             yield "method", method
             yield "percentage", _sql(percentage)

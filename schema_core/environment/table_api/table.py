@@ -878,10 +878,16 @@ class PartitionedTable:
             problem = f"{name} is not a process table function"
             raise SchemaError(problem, code="not-a-table-function")
         signature = process_signature(implementation)
-        place = signature.arguments.index(signature.table)
+        own, *others = signature.tables
+        if others:
+            raise UnsupportedError(
+                f"{name} is a function of several tables: the Table API passes one",
+                hint="call it in sql_query",
+            )
+        place = signature.arguments.index(own)
         keys = [require_expression(key) for key in self._keys]
         query = relational.process(
-            call, signature.table.name, place, table.query, keys, relational.sort_keys(self._order)
+            call, own.name, place, table.query, keys, relational.sort_keys(self._order)
         )
         return table.of_query(query)
 

@@ -50,6 +50,7 @@ from schema_core.spark.compiler.translation import (
     sql_type,
 )
 from schema_core.spark.compiler.tree import Lifting, Node, Projection, call, quote, to_sql
+from schema_core.spark.compiler.vector_search import write_vector_search
 from schema_core.sql.syntax import JoinKind
 
 #: Compiles a call of a user's function.
@@ -321,6 +322,8 @@ class QueryCompiler:
                     "write JOIN or LEFT JOIN with the keys in ON",
                     relation,
                 )
+            case relational.VectorSearch():
+                return write_vector_search(self, relation)
             case relational.ProcessTable() | relational.Match():
                 return self.write_operator(relation)
             case _:

@@ -314,7 +314,9 @@ class Bounds:
                 | relational.Sample(input=below)
             ):
                 return self.of_output(below, place, below.columns[place].type, depth)
-            case relational.WindowTable(input=below) if place < len(below.columns):
+            case relational.WindowTable(input=below) | relational.VectorSearch(input=below) if (
+                place < len(below.columns)
+            ):
                 return self.of_output(below, place, below.columns[place].type, depth)
             case relational.SetOperation(left=left, right=right):
                 target = query.columns[place].type

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from schema_core.base.arguments import require_instance
@@ -70,7 +72,9 @@ class ProcessTask:
         received = ArrowTableToRowsConversion.convert(values, self.values)
         rows = [self.convert(row) for row in received]
         times = _times(table)
-        partition = _Partition(self, rows[0][1] if rows else (), times is not None)
+        partition = PartitionContext(
+            self.signature, rows[0][1] if rows else (), is_timed=times is not None
+        )
         places: list[int] = []
         results: list[tuple[Any, ...]] = []
         emitted: list[dt.datetime | None] = []
@@ -103,7 +107,7 @@ class ProcessTask:
         keys: list[tuple[str, bool, bool]] = [
             (f"{ORDER}{place}", *directions) for place, directions in enumerate(self.order)
         ]
-        if not keys and TIME in table.column_names and self.signature.table.is_set:
+        if not keys and TIME in table.column_names and self.signature.is_set:
             keys = [(TIME, False, False)]
         if not keys:
             return table
@@ -158,15 +162,21 @@ def _in_type(time: dt.datetime | None, type_: pa.DataType) -> dt.datetime | None
     raise ValueError(f"a timer has the time {show(time)}, expected one of the kind of on_time")
 
 
-class _Partition(ProcessContext):
+class PartitionContext(ProcessContext):
     """The context of a partition: its state and its timers."""
 
-    def __init__(self, task: ProcessTask, keys: tuple[Any, ...], is_timed: bool) -> None:
-        self._signature = task.signature
+    def __init__(
+        self, signature: ProcessSignature, keys: tuple[Any, ...], *, is_timed: bool
+    ) -> None:
+        self._signature = signature
         self._keys = keys
         self._is_timed = is_timed
         self._state: dict[str, Any] = {}
-        self._timers: dict[object, Timer] = {}
+        #: the timers by name, or by time without one, each with the number of its registration
+        self._timers: dict[object, tuple[int, Timer]] = {}
+        #: time and number of each registration, of which some are replaced or removed
+        self._queue: list[tuple[dt.datetime, int, object]] = []
+        self._numbers = count()
         self._time: dt.datetime | None = None
         self._name: str | None = None
 
@@ -182,10 +192,13 @@ class _Partition(ProcessContext):
 
     def next_timer(self) -> Timer | None:
         """Remove and return the timer that fires next; None if there are no more."""
-        if not self._timers:
-            return None
-        key = min(self._timers, key=lambda key: self._timers[key].time)
-        return self._timers.pop(key)
+        while self._queue:
+            _, number, key = heappop(self._queue)
+            registered = self._timers.get(key)
+            if registered is not None and registered[0] == number:
+                del self._timers[key]
+                return registered[1]
+        return None
 
     def partition_keys(self) -> tuple[Any, ...]:
         return self._keys
@@ -197,13 +210,13 @@ class _Partition(ProcessContext):
         return self._name
 
     def register_on_time(self, time: dt.datetime, name: str | None = None) -> None:
-        table = self._signature.table
-        if not self._is_timed or not table.is_set:
+        tables = self._signature.tables
+        if not self._is_timed or not self._signature.is_set:
             raise UnsupportedError(
                 "timers require a table with SET_SEMANTIC_TABLE and a call with on_time",
                 hint="add on_time => DESCRIPTOR(column)",
             )
-        if ArgumentTrait.PASS_COLUMNS_THROUGH in table.traits:
+        if ArgumentTrait.PASS_COLUMNS_THROUGH in tables[0].traits:
             raise UnsupportedError("a function with PASS_COLUMNS_THROUGH has no timers")
         require_instance(time, dt.datetime, "the time of a timer")
         is_aware = self._time is not None and self._time.tzinfo is not None
@@ -211,13 +224,19 @@ class _Partition(ProcessContext):
             kind = "an aware" if is_aware else "a naive"
             problem = f"the time of a timer must be {kind} datetime, got {show(time)}"
             raise SchemaError(problem, code="wrong-argument")
-        self._timers[time if name is None else name] = Timer(time, name)
+        key: object = time if name is None else name
+        if name is None and key in self._timers:
+            return
+        number = next(self._numbers)
+        self._timers[key] = (number, Timer(time, name))
+        heappush(self._queue, (time, number, key))
 
     def clear_timer(self, timer: str | dt.datetime) -> None:
         self._timers.pop(timer, None)
 
     def clear_all_timers(self) -> None:
         self._timers.clear()
+        self._queue.clear()
 
     def clear_state(self, name: str) -> None:
         if name not in dict(self._signature.state):

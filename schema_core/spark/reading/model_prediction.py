@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from schema_core.environment.model_provider import ModelContext, open_provider
+from schema_core.environment.model_provider import (
+    ASYNC,
+    CONCURRENCY,
+    TIMEOUT,
+    ModelContext,
+    open_provider,
+)
 from schema_core.query import relation as relational
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.tree import Column, NamedNode
+from schema_core.spark.python.async_functions import AsyncCalls
 from schema_core.spark.python.model_prediction import PredictionTask
 from schema_core.spark.python.process_functions import PASSED, VALUE
 from schema_core.spark.python.user_functions import (
@@ -30,6 +37,8 @@ from schema_core.spark.session.frames import select
 from schema_core.types import DataTypes
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from schema_core.spark.reading.operator_context import OperatorContext
     from schema_core.types import DataType
 
@@ -70,6 +79,7 @@ def ml_predict(context: OperatorContext, table: relational.ProcessTable) -> str:
         checked_result(lambda row: row, f"of the model {path}", result.not_null(), zone),
         struct_of([exchange_type(type_) for type_ in inputs], VALUE),
         results,
+        _async_calls(call.config),
     )
     predicted = rows.mapInArrow(task.batches, output_columns(rows.schema, results))
     columns = [
@@ -81,6 +91,14 @@ def ml_predict(context: OperatorContext, table: relational.ProcessTable) -> str:
     ]
     names = (column.name for column in table.columns)
     return context.query(select(predicted, list(zip(columns, names, strict=True))))
+
+
+def _async_calls(config: Mapping[str, str]) -> AsyncCalls | None:
+    """Return how rows are predicted concurrently; None for whole batches."""
+    if not ASYNC.of(config):
+        return None
+    timeout = cast("timedelta", TIMEOUT.of(config)).total_seconds()
+    return AsyncCalls(cast("int", CONCURRENCY.of(config)), timeout, retries=0)
 
 
 def _converted(types: Sequence[DataType]) -> Callable[[Any], tuple[Any, ...]]:

@@ -86,7 +86,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
         not isinstance(returned, RowType),
     )
     output = output_columns(rows.schema, made)
-    if signature.table.is_set:
+    if signature.is_set:
         groups = rows.groupBy(*(f"{_KEY}{number}" for number in range(len(call.key))))
         # Spark passes the key to functions of two parameters: a method has `self`
         frame = groups.applyInArrow(lambda group: task.table(group), output)  # noqa: PLW0108
@@ -131,7 +131,7 @@ def _received(
         (as_received(node, type_, compiler.zone), f"{VALUE}{place}")
         for place, (node, type_) in enumerate(zip(nodes, types, strict=True))
     ]
-    named += [(stored[place], f"{PASSED}{place}") for place in call.passed]
+    named += [(stored[place], f"{PASSED}{place}") for place in dict.fromkeys(call.passed)]
     named += [(stored[place], f"{ORDER}{number}") for number, (place, *_) in enumerate(call.order)]
     named += [(stored[place], f"{_KEY}{number}") for number, place in enumerate(call.key)]
     if call.time is not None:
@@ -179,23 +179,27 @@ def _arguments(
     types: Sequence[DataType],
 ) -> Callable[[Sequence[Any]], tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """Return the conversion of a row's values to the arguments of `eval`, and the keys."""
-    names = [column.name for column in columns]
-    count, key, table = len(names), call.key, signature.table.name
-    places = {name: count + place for place, name in enumerate(constants)}
-    order = [
-        None if argument.name == table else places.get(argument.name, -1)
-        for argument in signature.arguments
-    ]
-    while order and order[-1] == -1:  # `eval` has defaults
+    places = {name: len(columns) + place for place, name in enumerate(constants)}
+    order = [argument.name for argument in signature.arguments]
+    while order and order[-1] not in places and order[-1] not in call.tables:  # `eval` has defaults
         order.pop()
+    tables = dict(call.tables)
+    numbers = {name: number for number, name in enumerate(tables)}
+    number, key = call.number, call.key
 
     def convert_row(row: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         values = [convert_argument(type_, item) for type_, item in zip(types, row, strict=True)]
-        whole = Row(*values[:count])
-        whole.set_field_names(names)
-        arguments = tuple(
-            whole if place is None else None if place < 0 else values[place] for place in order
-        )
-        return arguments, tuple(values[place] for place in key)
+
+        def argument(name: str) -> Any:
+            if name not in tables:
+                return values[places[name]] if name in places else None
+            if number is not None and values[number] != numbers[name]:
+                return None  # the row is of another table
+            first, names = tables[name]
+            whole = Row(*values[first : first + len(names)])
+            whole.set_field_names(names)
+            return whole
+
+        return tuple(map(argument, order)), tuple(values[place] for place in key)
 
     return convert_row

@@ -228,6 +228,9 @@ class _DemandAnalysis:
                 self.expressions([collection])
             case relational.FunctionTable(call=call):
                 self.expressions([call])
+            case relational.VectorSearch(query=vector):
+                self.expressions([vector])
+                self.relation(relation.input, EVERYTHING)
             case (
                 relational.WindowTable()
                 | relational.ProcessTable()

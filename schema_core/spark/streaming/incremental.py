@@ -625,12 +625,18 @@ def _require_rowtime(stream: _Stream) -> None:
 
 
 def _stateful(
-    relation: relational.ProcessTable | relational.Sample | relational.Match | relational.Sort,
+    relation: relational.ProcessTable
+    | relational.VectorSearch
+    | relational.Sample
+    | relational.Match
+    | relational.Sort,
 ) -> str:
     """Return the name of an operation that needs all rows."""
     match relation:
         case relational.ProcessTable(function=name):
             return f"the function {name}"
+        case relational.VectorSearch():
+            return "VECTOR_SEARCH"
         case relational.Sample():
             return "TABLESAMPLE"
         case relational.Match():
