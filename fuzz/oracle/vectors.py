@@ -14,6 +14,7 @@ import argparse
 import json
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from fuzz.oracle.matches import ASK, recorded
@@ -51,17 +52,24 @@ TABLES = {
 }
 
 
+def as_json(names: Sequence[str], line: str) -> str:
+    """Return a row of two values and a vector, NULL if it is empty, as an object."""
+    number, text, vector = line.split(",")
+    values = (int(number), text, [float(item) for item in vector.split()] or None)
+    return json.dumps(dict(zip(names, values, strict=True)))
+
+
 def create(name: str, folder: Path, *, here: bool) -> str:
     """Return the statement that creates a table, for this library or for Flink."""
     columns, rows, metric = TABLES[name]
-    if here:  # an empty cell is an empty array
-        rows = rows.replace(",\n", ",NULL\n")
+    if here:
+        names = [column.split()[0] for column in columns.split(", ")]
+        rows = "".join(f"{as_json(names, line)}\n" for line in rows.splitlines())
     path = folder / name
     path.mkdir(exist_ok=True)
     (path / "rows").write_text(rows, encoding="utf-8")
     options = (
-        f"'connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv',"
-        " 'csv.null-literal' = 'NULL', 'csv.array-element-delimiter' = ' '"
+        f"'connector' = 'filesystem', 'path' = '{path}', 'format' = 'json'"
         if here
         else f"'connector' = 'oracle-vectors', 'path' = '{path / 'rows'}', 'metric' = '{metric}'"
     )

@@ -147,9 +147,10 @@ def resolve_source(
             return join(source, chain, preceding)
         case syntax.Unnest():
             return unnest(source, SelectScope(chain, preceding), preceding)
-        case syntax.TableFunction(call=call, hints=hints):
+        case syntax.TableFunction(call=call, hints=hints, lateral=lateral):
             check_table_hints(hints, call.name.upper(), "table function")
-            return table_function(call, SelectScope(chain, preceding), preceding)
+            scope = SelectScope(chain, preceding)
+            return table_function(call, scope, preceding, lateral=lateral)
         case syntax.Sample():
             return _sample(source, chain, preceding)
         case syntax.MatchRecognize():
@@ -239,7 +240,11 @@ def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
 
 
 def table_function(
-    call: syntax.Call, scope: SelectScope, preceding: tuple[SourceBinding, ...]
+    call: syntax.Call,
+    scope: SelectScope,
+    preceding: tuple[SourceBinding, ...],
+    *,
+    lateral: bool,
 ) -> ResolvedSource:
     """Resolve a table function in the scope of the preceding sources (`not-a-table-function`)."""
     name, is_lateral = call.name.upper(), False
@@ -251,8 +256,9 @@ def table_function(
             relation = window_table(name, call, arguments, data, keys, scope.chain)
     elif name == vectors.NAME and len(call.path) < 2:
         with at(f"function {name}", call.span):
-            relation = vectors.vector_search(call, scope, table_argument)
-            is_lateral = True
+            visible = scope if lateral else SelectScope(scope.chain)
+            relation = vectors.vector_search(call, visible, table_argument)
+            is_lateral = lateral
     elif name in FUNCTIONS and len(call.path) < 2:
         with at(f"function {name}", call.span):
             arguments = process_arguments(name, call)

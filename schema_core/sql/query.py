@@ -284,6 +284,8 @@ def _single_source(cursor: QueryCursor) -> syntax.Source:
         relation = _unnest(cursor, start, lateral=lateral)
     elif cursor.accept("TABLE", "("):
         relation = _table_function(cursor, start, lateral=lateral)
+    elif lateral:
+        raise cursor.fail("LATERAL requires a query in parentheses, UNNEST or TABLE(...)")
     else:
         relation = _named_source(cursor, start)
     return _with_suffixes(cursor, start, relation)
