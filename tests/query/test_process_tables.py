@@ -1,4 +1,4 @@
-"""Columns of ML_PREDICT and ML_EVALUATE, recorded from Flink with a model provider that does nothing."""
+"""Columns of ML_PREDICT and ML_EVALUATE, recorded from Flink with an idle model provider."""
 
 from __future__ import annotations
 
