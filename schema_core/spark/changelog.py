@@ -111,20 +111,26 @@ def read_state(connector: SupportsChangelogRead, context: ReadContext) -> DataFr
 
 
 def read_changes(
-    connector: SupportsChangelogRead, context: ReadContext, columns: Collection[str]
+    connector: SupportsChangelogRead,
+    context: ReadContext,
+    columns: Collection[str],
+    *,
+    as_versions: bool = False,
 ) -> DataFrame:
     """Return the changes of a table in their order, with `ROW_KIND`, without `CHANGE_ORDER`.
 
     They are normalized by key as in Flink: updates without their rows before, and all changes if
     the option ``table.exec.source.cdc-events-duplicate`` is set. Changes of other columns than
-    `columns`, those that the query reads, are then none.
+    `columns`, those that the query reads, are then none. `as_versions` is whether a join reads
+    them as versions, which Flink does not normalize.
 
     Raises:
         SchemaError: with code `invalid-option-value` if the option requires a PRIMARY KEY.
     """
     mode = connector.changelog_mode(context.options)
     primary = context.table.resolved_schema.primary_key
-    is_normalized = _has_duplicates(context) or not mode.contains(RowKind.UPDATE_BEFORE)
+    is_repeated = _has_duplicates(context) or not mode.contains(RowKind.UPDATE_BEFORE)
+    is_normalized = is_repeated and not as_versions
     if is_normalized and primary is not None:
         frame = connector.read_changes(replace(context, by_key=False))
         key = list(primary.columns)

@@ -45,7 +45,13 @@ from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.lookups import find_keys, look_up
 from schema_core.spark.reading.pushdown import ScanDemand, scan_demands
 from schema_core.spark.reading.results import columns_of
-from schema_core.spark.reading.row_kinds import KIND, change_query, has_kinds, repeats_changes
+from schema_core.spark.reading.row_kinds import (
+    VERSION_KIND,
+    change_query,
+    has_kinds,
+    holds_versions,
+    repeats_changes,
+)
 from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
@@ -195,27 +201,21 @@ class Reader:
 
         `runs` is whether it is run once, now: then joins may look up the keys that they have now.
         """
-        self._inline.drop_unused(names.session)
-        self._unused.drop(names.session)
-        for column in targets:
-            if isinstance(column.type, NullType):
-                raise UnsupportedError(
-                    f"column {column.name!r} has the type NULL", code="untyped-null"
-                )
-        query = with_kinds_of_versions(with_versions_in_place(query), KIND, self._holds_changes)
+        self._drop_unused(names.session)
+        _require_typed(targets)
+        query = with_versions_in_place(query)
+        query = with_kinds_of_versions(query, VERSION_KIND, self._holds_changes)
         versions = set(map(id, scans_of_versions(query)))
         lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
         demands = scan_demands(query)
-        zone = self.zone
-        user = UserCalls(names, zone, self._context.options)
-        clock = None if plan is None else plan.clock(zone)
+        user = UserCalls(names, self.zone, self._context.options)
         analyse = partial(self._analyse, names)
         read = partial(
             self._input,
             names,
             reads=reads,
             recorder=recorder,
-            clock=clock,
+            clock=None if plan is None else plan.clock(self.zone),
             analyse=(lambda part: analyse(write(part))) if runs else None,
         )
 
@@ -223,7 +223,7 @@ class Reader:
             return query_text(
                 relation,
                 source,
-                zone,
+                self.zone,
                 user=user,
                 rows=user.rows,
                 database=self._context.database(),
@@ -238,17 +238,20 @@ class Reader:
         def source(scan: Scan) -> str:
             if id(scan) in frames:
                 return names.view(frames[id(scan)])
-            if (earlier := inputs.get(id(scan))) is not None:
-                return earlier[1]
-            demand = demands.get(id(scan))
+            if id(scan) in inputs:
+                return inputs[id(scan)][1]
             if id(scan) in versions and not has_kinds(scan):
                 self._require_insertions(scan)
-            text = read(scan, demand, lookup=lookups.get(id(scan)))
+            text = read(scan, demands.get(id(scan)), lookup=lookups.get(id(scan)))
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = scan, text
             return text
 
         return write(query, targets=targets, nanoseconds=nanoseconds)
+
+    def _drop_unused(self, session: SparkSession) -> None:
+        self._inline.drop_unused(session)
+        self._unused.drop(session)
 
     def _operators(
         self, names: TemporaryNames, analyse: Callable[[str], DataFrame]
@@ -380,6 +383,7 @@ class Reader:
                 streams=streams,
                 clock=clock,
                 kinds=kinds,
+                as_versions=holds_versions(scan),
                 lookup=lookup,
                 analyse=analyse,
             )
@@ -409,6 +413,7 @@ class Reader:
         streams: bool,
         clock: str | None = None,
         kinds: bool = False,
+        as_versions: bool = False,
         lookup: Lookup | None = None,
         analyse: Callable[[Relation], DataFrame] | None = None,
     ) -> tuple[SparkConnector, ReadContext, Source]:
@@ -449,6 +454,7 @@ class Reader:
                 request.database,
                 streams=streams,
                 kinds=kinds,
+                as_versions=as_versions,
                 looks_up=lookup is not None,
             )
             source = read() if lookup is None else look_up(lookup, connector, context.keys, read)
@@ -458,6 +464,13 @@ class Reader:
             if not streams:  # the connector's own error names the options that bound the table
                 require_bounded(bound)
             return connector, context, source
+
+
+def _require_typed(columns: Columns) -> None:
+    """Refuse columns of the type NULL (`untyped-null`)."""
+    for column in columns:
+        if isinstance(column.type, NullType):
+            raise UnsupportedError(f"column {column.name!r} has the type NULL", code="untyped-null")
 
 
 # --- frames of results ------------------------------------------------------------------------

@@ -34,6 +34,9 @@ from schema_core.types import MAX_LENGTH, RowKind, VarCharType
 KIND: Final = Column(ROW_KIND, VarCharType(MAX_LENGTH, nullable=False))
 #: `KIND` of a table whose changes are not normalized by the option `cdc-events-duplicate`.
 REPEATED_KIND: Final = Column(*KIND)
+#: `KIND` of a versioned table, whose changes by key are not normalized.
+VERSION_KIND: Final = Column(*KIND)
+_KINDS: Final = (KIND, REPEATED_KIND, VERSION_KIND)
 _INSERTION: Final = Item(
     ROW_KIND, Constant(Literal(LiteralKind.STRING, str(RowKind.INSERT)), KIND.type)
 )
@@ -46,14 +49,17 @@ _INSERTING_JOINS: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.IN
 
 def has_kinds(relation: Relation) -> bool:
     """Return whether a source returns its changes, with `KIND` as the last column."""
-    return bool(relation.columns) and (
-        relation.columns[-1] is KIND or relation.columns[-1] is REPEATED_KIND
-    )
+    return bool(relation.columns) and any(relation.columns[-1] is kind for kind in _KINDS)
 
 
 def repeats_changes(scan: Scan) -> bool:
     """Return whether a table returns its changes as they are, also if they may be repeated."""
     return has_kinds(scan) and scan.columns[-1] is REPEATED_KIND
+
+
+def holds_versions(scan: Scan) -> bool:
+    """Return whether a join reads the changes of a table as versions."""
+    return has_kinds(scan) and scan.columns[-1] is VERSION_KIND
 
 
 def change_query(query: Relation, is_changed: Callable[[Scan], bool]) -> Relation | None:

@@ -85,6 +85,7 @@ def source_frame(
     streams: bool = False,
     further: Sequence[str] = (),
     kinds: bool = False,
+    as_versions: bool = False,
     looks_up: bool = False,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
@@ -100,6 +101,7 @@ def source_frame(
         further: Keys of metadata that are columns of the frame as well, after the others.
         kinds: Whether the table's changes are returned, with `ROW_KIND` as the last column, instead
             of the rows that they leave.
+        as_versions: Whether a join reads the changes as versions.
         looks_up: Whether a join reads the table as of the processing time.
     """
     columns = context.table.resolved_schema.columns
@@ -111,7 +113,13 @@ def source_frame(
     raws = {raw_column(name): name for name in context.columns if raw_column(name) not in names}
     version = None if streams else _data_version(connector, context)
     read, reported = _read(
-        connector, context, used, streams=streams, kinds=kinds, looks_up=looks_up
+        connector,
+        context,
+        used,
+        streams=streams,
+        kinds=kinds,
+        as_versions=as_versions,
+        looks_up=looks_up,
     )
     own: list[NamedNode] = [(ColumnNode(ROW_KIND), ROW_KIND)] if kinds else []
     ignored = {*unused, *raws.keys(), *(name for _, name in own)}
@@ -150,11 +158,13 @@ def _read(
     *,
     streams: bool,
     kinds: bool,
+    as_versions: bool,
     looks_up: bool,
 ) -> tuple[DataFrame, Collection[str]]:
     """Return what a connector reads, and the columns that it reports without NULL."""
     if kinds:
-        return read_changes(cast("SupportsChangelogRead", connector), context, used), ()
+        changed = cast("SupportsChangelogRead", connector)
+        return read_changes(changed, context, used, as_versions=as_versions), ()
     if streams:
         if not isinstance(connector, SupportsStreamingRead):
             raise UnsupportedError(
