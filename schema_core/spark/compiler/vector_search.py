@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from schema_core.environment.connector import validate_options
 from schema_core.environment.model_provider import ASYNC_OPTIONS
 from schema_core.environment.options import ConfigOption, choice
+from schema_core.expressions.typed import Typed
 from schema_core.query import relation as relational
 from schema_core.spark.compiler import tree
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.translation import is_orderable
-from schema_core.spark.compiler.tree import quote, string
-
-if TYPE_CHECKING:
-    from schema_core.spark.compiler.query import QueryCompiler
+from schema_core.spark.compiler.tree import Node, quote, string
 
 #: How near vectors are. Connectors of Flink decide it; here the config of a call declares it.
 METRIC = ConfigOption("metric", choice("COSINE", "DOT_PRODUCT", "EUCLIDEAN"))
@@ -47,7 +45,24 @@ _CHECKED = (
 _SEARCHED, _SCORE = "the_searched", "the_score"
 
 
-def write_vector_search(compiler: QueryCompiler, search: relational.VectorSearch) -> str:
+class SearchCompiler(Protocol):
+    """What this module uses of the compiler of queries."""
+
+    @property
+    def zone(self) -> str: ...
+
+    def compile(self, expression: Typed) -> Node: ...
+
+    def collection(self, node: Node) -> str:
+        """Return the text of a collection."""
+        ...
+
+    def write(self, relation: relational.Relation) -> str:
+        """Return the text of a query."""
+        ...
+
+
+def write_vector_search(compiler: SearchCompiler, search: relational.VectorSearch) -> str:
     """Return the nearest rows of a table; rows with equal scores are sorted by their columns.
 
     Raises:
