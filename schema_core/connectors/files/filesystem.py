@@ -414,9 +414,9 @@ class FilesystemConnector:
     def stage(self, context: WriteContext) -> Stage:
         """Return a hidden directory within the table's, whose files the commit moves.
 
-        INSERT OVERWRITE replaces as Flink's ``FileSystemCommitter`` and ``PartitionLoader`` (2.3):
-        all files of a table without partitions; else partitions that get rows and, if PARTITION
-        names a value for every key, this partition.
+        INSERT OVERWRITE replaces all files of a table without partitions, else partitions that get
+        rows, as in Flink 2.3. If PARTITION names a value for every key, it replaces this partition
+        also by no rows, where Flink keeps the files.
 
         Raises:
             SchemaError: with code `path-not-empty` if the directory of a new table contains files,
