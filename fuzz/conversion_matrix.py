@@ -11,19 +11,17 @@ text of the value. Everything else is a silent change.
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
+from fuzz.oracle.asking import ask
 from fuzz.postgres_server import server
 from schema_core import SchemaCoreError
 from schema_core.migration.targets.conversions import convert
@@ -33,7 +31,6 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.types import DataType, parse_type
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
 
-ASK = Path(__file__).parent / "oracle" / "ask.sh"
 #: The time zone of the sessions, in which some local times do not exist.
 ZONE = "Europe/Berlin"
 
@@ -398,12 +395,8 @@ def run_flink(oracle: str, every: Iterable[Case]) -> Run:
         value = _literal("flink", case.old, "", case.text)
         text = expression("flink", case.old, case.new)
         query = f"SELECT d FROM (SELECT {text} AS d FROM (VALUES ({value})) AS q (c))"
-        questions.append(json.dumps({"op": "sql", "zone": ZONE, "sql": query}))
-    done = subprocess.run(
-        ["sh", str(ASK), oracle, "Values"],
-        input="\n".join(questions), capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+        questions.append({"op": "sql", "zone": ZONE, "sql": query})
+    answers = ask(oracle, questions, "Values")
     result = {str(case): item for case, item in zip(asked, answers, strict=True)}
 
     def run(case: Case) -> Any:

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import IO
 
 from fuzz.drawing import Drawing, Drawn
+from fuzz.oracle.asking import ASK
 from properties.answer import answer
 from properties.recorded import Answer, Question
 from properties.scoring import agreement, crashes
@@ -29,8 +29,6 @@ from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import walk
-
-ASK = Path(__file__).parent / "oracle" / "ask.sh"
 
 #: Refusals of Flink; all other errors are crashes.
 REFUSALS = frozenset({"ValidationException", "TableException", "SqlParserException"})

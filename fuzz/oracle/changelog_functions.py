@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from typing import Any
 
-from fuzz.oracle.streams import ASK
+from fuzz.oracle.asking import ask
 from tests.support import CASES, cases
 
 RECORDING = CASES / "changelog_function_results.jsonl"
@@ -73,15 +72,8 @@ def main() -> None:
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     oracle = parser.parse_args().oracle
     queries = [sql for sql, _ in cases("changelog_functions")]
-    lines = [json.dumps({"setup": SETUP, "sql": sql}) + "\n" for sql in queries]
-    result = subprocess.run(
-        ["sh", str(ASK), oracle, "Streams"],
-        input="".join(lines),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    ).stdout
-    answers = [recorded(json.loads(line)) for line in result.split("\n") if line.strip()]
+    questions = [{"setup": SETUP, "sql": sql} for sql in queries]
+    answers = map(recorded, ask(oracle, questions, "Streams"))
     with RECORDING.open("w", encoding="utf-8") as out:
         for sql, answer in zip(queries, answers, strict=True):
             out.write(json.dumps({"sql": sql, **answer}, ensure_ascii=False) + "\n")

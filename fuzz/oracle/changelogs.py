@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fuzz.oracle.streams import ASK
+from fuzz.oracle.asking import ask
 from tests.support import CASES
 
 RECORDING = CASES / "changelog_results.jsonl"
@@ -492,12 +491,7 @@ def main() -> None:
     options = parser.parse_args()
     cases = [*READS, *WRITES]
     with tempfile.TemporaryDirectory() as folder:
-        lines = "".join(json.dumps(one) + "\n" for one in questions(cases, Path(folder)))
-        command = ["sh", str(ASK), options.oracle, "Streams"]
-        result = subprocess.run(
-            command, input=lines, capture_output=True, encoding="utf-8", check=True
-        ).stdout
-    answers = [json.loads(line) for line in result.split("\n") if line.strip()]
+        answers = ask(options.oracle, questions(cases, Path(folder)), "Streams")
     with RECORDING.open("w", encoding="utf-8") as file:
         for case, answer in zip(cases, answers, strict=True):
             kept: dict[str, Any] = {"error": answer.get("error"), "message": answer.get("message")}

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from fuzz.oracle.asking import ask
 from tests.support import CASES, cases
 
-ASK = Path(__file__).parent / "ask.sh"
 RECORDING = CASES / "match_results.jsonl"
 
 TICKS = """\
@@ -124,19 +123,9 @@ def main() -> None:
     queries = [query for query in every if query not in answers]
     with tempfile.TemporaryDirectory() as folder:
         setup = [create(name, Path(folder)) for name in TABLES]
-        questions = "".join(
-            json.dumps({"mode": "batch", "setup": setup, "sql": sql_of(query)}) + "\n"
-            for query in queries
-        )
-        result = subprocess.run(
-            ["sh", str(ASK), options.oracle, "Streams"],
-            input=questions,
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
-    lines = (line for line in result.split("\n") if line.strip())
-    answers |= zip(queries, (recorded(json.loads(line)) for line in lines), strict=True)
+        questions = [{"mode": "batch", "setup": setup, "sql": sql_of(query)} for query in queries]
+        asked = ask(options.oracle, questions, "Streams")
+    answers |= zip(queries, map(recorded, asked), strict=True)
     with RECORDING.open("w", encoding="utf-8") as recording:
         for query in every:
             line = json.dumps({"query": query, **answers[query]}, ensure_ascii=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any, TypeAlias
 from urllib.request import Request, urlopen
 
 from fuzz.kafka_server import Servers, servers
-from fuzz.oracle.streams import ASK
+from fuzz.oracle.asking import ask
 from tests.support import CASES
 
 RECORDING = CASES / "kafka_results.jsonl"
@@ -153,12 +152,7 @@ def main() -> None:
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     options = parser.parse_args()
     with servers() as started:
-        lines = "".join(json.dumps(item) + "\n" for item in questions(CASES_OF_MESSAGES, started))
-        command = ["sh", str(ASK), options.oracle, "Streams"]
-        result = subprocess.run(
-            command, input=lines, capture_output=True, encoding="utf-8", check=True
-        ).stdout
-    answers = [json.loads(line) for line in result.split("\n") if line.strip()]
+        answers = ask(options.oracle, questions(CASES_OF_MESSAGES, started), "Streams")
     with RECORDING.open("w", encoding="utf-8") as file:
         for case, answer in zip(CASES_OF_MESSAGES, answers, strict=True):
             recorded: dict[str, Any] = {

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from fuzz.oracle.streams import ASK
+from fuzz.oracle.asking import ask
 from tests.support import CASES
 
 RECORDING = CASES / "printed_results.jsonl"
@@ -79,12 +78,7 @@ def main() -> None:
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     options = parser.parse_args()
     asked = list(questions())
-    lines = "".join(json.dumps(question) + "\n" for question in asked)
-    command = ["sh", str(ASK), options.oracle, "Streams"]
-    result = subprocess.run(
-        command, input=lines, capture_output=True, encoding="utf-8", check=True
-    ).stdout
-    answers = [json.loads(line) for line in result.split("\n") if line.strip()]
+    answers = ask(options.oracle, asked, "Streams")
     with RECORDING.open("w", encoding="utf-8") as file:
         for question, answer in zip(asked, answers, strict=True):
             kept = {**question, "printed": answer["printed"]}

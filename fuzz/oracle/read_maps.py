@@ -16,7 +16,6 @@ import argparse
 import gzip
 import json
 import random
-import subprocess
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -26,6 +25,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from fuzz.drawing_maps import MapDrawing
 from fuzz.map_damage import table as table_of
+from fuzz.oracle.asking import ask
 from properties.answers.schema import resolved_answer
 from properties.scoring import exact
 from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
@@ -39,7 +39,6 @@ from schema_core.schema.resolve import SchemaResolver
 from schema_core.testing.strategies import tables
 from schema_core.types import RawType
 
-ASK = Path(__file__).parent / "ask.sh"
 MAPS = Path(__file__).parents[2] / "properties" / "corpus" / "maps"
 
 
@@ -150,14 +149,8 @@ def main() -> None:
 
 def compare(pairs: list[tuple[Properties, dict[str, Any]]], options: argparse.Namespace) -> None:
     """Ask Flink about all maps, and print what differs."""
-    asked = "".join(
-        json.dumps({"op": "deserialize", "properties": properties}) + "\n"
-        for properties, _ in pairs
-    )
-    answered = subprocess.run(
-        ["sh", str(ASK), options.oracle], input=asked, capture_output=True, text=True, check=True
-    ).stdout
-    answers = [json.loads(line) for line in answered.split("\n") if line.strip()]
+    questions = [{"op": "deserialize", "properties": properties} for properties, _ in pairs]
+    answers = ask(options.oracle, questions)
     result = [
         (properties, difference)
         for (properties, expected), answer in zip(pairs, answers, strict=True)

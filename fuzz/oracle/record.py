@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 from pathlib import Path
 
-ASK = Path(__file__).parent / "ask.sh"
+from fuzz.oracle.asking import ask
 
 
 def main() -> None:
@@ -23,13 +22,9 @@ def main() -> None:
     parser.add_argument("recording", type=Path)
     parser.add_argument("--oracle", default=".oracle", help="the directory that setup.sh filled")
     options = parser.parse_args()
-    asked = options.questions.read_text(encoding="utf-8")
-    command = ["sh", str(ASK), options.oracle]
-    answered = subprocess.run(
-        command, input=asked, capture_output=True, encoding="utf-8", check=True
-    ).stdout
-    questions = [json.loads(line) for line in asked.split("\n") if line.strip()]
-    answers = [json.loads(line) for line in answered.split("\n") if line.strip()]
+    lines_of_questions = options.questions.read_text(encoding="utf-8").split("\n")
+    questions = [json.loads(line) for line in lines_of_questions if line.strip()]
+    answers = ask(options.oracle, questions)
     with options.recording.open("w", encoding="utf-8") as lines:
         for question, answer in zip(questions, answers, strict=True):
             answer.pop("id", None)

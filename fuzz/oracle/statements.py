@@ -15,12 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-ASK = Path(__file__).parent / "ask.sh"
+from fuzz.oracle.asking import ask
+
 #: What stands for the directory of a script.
 FOLDER = "$DIR"
 
@@ -35,18 +35,15 @@ def main() -> None:
     scripts = [json.loads(line)["q"] for line in lines]
     with tempfile.TemporaryDirectory() as root:
         folders = [f"{root}/{number}" for number in range(len(scripts))]
-        asked = "".join(
-            json.dumps(script).replace(FOLDER, folder) + "\n"
+        questions = [
+            json.loads(json.dumps(script).replace(FOLDER, folder))
             for script, folder in zip(scripts, folders, strict=True)
-        )
-        command = ["sh", str(ASK), options.oracle, "Statements"]
-        answered = subprocess.run(
-            command, input=asked, capture_output=True, encoding="utf-8", check=True
-        ).stdout.splitlines()
-    answered = [
-        line.replace(folder, FOLDER) for line, folder in zip(answered, folders, strict=True)
+        ]
+        answered = ask(options.oracle, questions, "Statements")
+    answers = [
+        json.loads(json.dumps(answer).replace(folder, FOLDER))["results"]
+        for answer, folder in zip(answered, folders, strict=True)
     ]
-    answers = [json.loads(line)["results"] for line in answered]
     with options.recording.open("w", encoding="utf-8") as recording:
         for script, results in zip(scripts, answers, strict=True):
             line = {"q": script, "a": [shorten(result) for result in results]}

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -20,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from fuzz.oracle.asking import ask
 from tests.support import CASES, cases
 
-ASK = Path(__file__).parent / "ask.sh"
 RECORDING = CASES / "streaming_results.jsonl"
 MODES = ("streaming", "batch")
 
@@ -151,15 +150,8 @@ def asked(queries: Sequence[str], oracle: str) -> dict[str, Recording]:
     """Return what Flink returns for each query, in each mode."""
     if not queries:
         return {}
-    command = ["sh", str(ASK), oracle, "Streams"]
     with tempfile.TemporaryDirectory() as folder:
-        lines = "".join(
-            json.dumps(question) + "\n" for question in questions(queries, Path(folder))
-        )
-        result = subprocess.run(
-            command, input=lines, capture_output=True, encoding="utf-8", check=True
-        ).stdout
-    answers = iter([recorded(json.loads(line)) for line in result.split("\n") if line.strip()])
+        answers = map(recorded, ask(oracle, questions(queries, Path(folder)), "Streams"))
     return {sql: {mode: next(answers) for mode in MODES} for sql in queries}
 
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fuzz.oracle.asking import ask
 from fuzz.oracle.changelogs import FORMATS, Change, messages
-from fuzz.oracle.streams import ASK, recorded
+from fuzz.oracle.streams import recorded
 from tests.support import CASES, cases
 
 RECORDING = CASES / "temporal_joins.jsonl"
@@ -284,20 +284,17 @@ def asked(queries: Sequence[str], oracle: str) -> Iterable[dict[str, Any]]:
             {
                 "mode": "streaming",
                 # an option may refuse the view
-                "setup": [one for one in created if not before or "VIEW `last_changes`" not in one],
+                "setup": [
+                    statement
+                    for statement in created
+                    if not before or "VIEW `last_changes`" not in statement
+                ],
                 "sql": sql,
                 "config": dict(map(_option, before)),
             }
             for *before, sql in (query.split("; ") for query in queries)
         ]
-        result = subprocess.run(
-            ["sh", str(ASK), oracle, "Streams"],
-            input="".join(json.dumps(question) + "\n" for question in questions),
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
-    return [recorded(json.loads(line)) for line in result.split("\n") if line.strip()]
+        return list(map(recorded, ask(oracle, questions, "Streams")))
 
 
 def main() -> None:

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzz.oracle.matches import ASK, recorded
+from fuzz.oracle.asking import ask
+from fuzz.oracle.matches import recorded
 from tests.support import CASES, cases
 
 RECORDING = CASES / "vector_results.jsonl"
@@ -85,17 +85,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         setup = [create(name, Path(folder), here=False) for name in TABLES]
         setup.append("CREATE TEMPORARY VIEW vw AS SELECT id, topic, vec FROM v")
-        questions = "".join(
-            json.dumps({"mode": "batch", "setup": setup, "sql": query}) + "\n" for query in queries
-        )
-        result = subprocess.run(
-            ["sh", str(ASK), oracle, "Streams"],
-            input=questions,
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
-    lines = [recorded(json.loads(line)) for line in result.split("\n") if line.strip()]
+        questions = [{"mode": "batch", "setup": setup, "sql": query} for query in queries]
+        lines = map(recorded, ask(oracle, questions, "Streams"))
     with RECORDING.open("w", encoding="utf-8") as out:
         for query, line in zip(queries, lines, strict=True):
             out.write(json.dumps({"query": query, **line}, ensure_ascii=False) + "\n")
