@@ -136,8 +136,8 @@ def _keys(
             continue
         value, column = equated
         if isinstance(column, Ref) and column.relation == right.alias:
-            places = [one.name for one in right.columns]
-            name = _scanned_column(snapshot.input, places.index(column.name))
+            names = [named.name for named in right.columns]
+            name = _scanned_column(snapshot.input, names.index(column.name))
             if name is not None:
                 values.setdefault(name, value)
     if not values:
@@ -156,7 +156,7 @@ def _scanned_column(relation: Relation, place: int) -> str | None:
                 column = relation.items[place].expression
                 if not isinstance(column, Ref) or column.relation != source.alias:
                     return None
-                place = [one.name for one in source.columns].index(column.name)
+                place = [named.name for named in source.columns].index(column.name)
                 relation = source.input
             case Scan(columns=columns):
                 return columns[place].name
@@ -190,7 +190,7 @@ def _distinct_values(block: Select, source: Relation, values: list[Typed]) -> Se
     where = None
     if filters:
         conjunction = cast("FunctionCall", block.where)
-        where = reduce(lambda one, other: replace(conjunction, arguments=(one, other)), filters)
+        where = reduce(lambda left, right: replace(conjunction, arguments=(left, right)), filters)
     items = tuple(relational.Item(f"key{place}", value) for place, value in enumerate(values))
     query = Select(items, source, where, distinct=True)
     parts = list(relational.relations_in(query))

@@ -143,7 +143,7 @@ def _input(
     scope = SelectScope(chain, (SourceBinding("", rows.columns),))
     key, order = _partition(name, table, argument, keys, rows.columns, scope)
     names = {column.name for column in rows.columns}
-    time = next((event_time(one, scope) for one in times if one.parts[0] in names), None)
+    time = next((event_time(name, scope) for name in times if name.parts[0] in names), None)
     return _Input(table, rows, key, order, time)
 
 
@@ -272,20 +272,20 @@ def _partition(
     match argument:
         case syntax.Subquery(query=syntax.TableArgument(order_by=sort_keys)):
             pass
-    key = tuple(_position(column_of(one, scope), columns) for one in keys)
+    key = tuple(_position(column_of(name, scope), columns) for name in keys)
     order = tuple(
         (
-            _position(column_of(one.expression, scope), columns),
-            one.descending,
-            one.descending if one.nulls_last is None else one.nulls_last,
+            _position(column_of(sort_key.expression, scope), columns),
+            sort_key.descending,
+            sort_key.descending if sort_key.nulls_last is None else sort_key.nulls_last,
         )
-        for one in sort_keys
+        for sort_key in sort_keys
     )
     return key, order
 
 
 def _position(column: Ref, columns: Columns) -> int:
-    return [one.name for one in columns].index(column.name)
+    return [other.name for other in columns].index(column.name)
 
 
 def _constant(argument: ProcessArgument, written: syntax.Expression, chain: ScopeChain) -> Typed:

@@ -214,8 +214,8 @@ class ProcessCall(NamedTuple):
     whether NULL is last. The result has the columns `passed`, those of the function, and the time.
 
     The input of a function of several tables has the rows of all: `tables` are the names and
-    columns of each by parameter, from a position on, and the column `number` tells of which one a
-    row is.
+    columns of each by parameter, from a position on, and the column `number` is the place of the
+    table of a row.
     """
 
     function: Function
@@ -574,11 +574,11 @@ def conjuncts(condition: Typed | None) -> list[Typed]:
     operands_of_and: list[Typed] = []
     rest = [] if condition is None else [condition]
     while rest:
-        one = rest.pop()
-        if isinstance(one, FunctionCall) and one.function.name == "AND":
-            rest += reversed(one.arguments)
+        condition = rest.pop()
+        if isinstance(condition, FunctionCall) and condition.function.name == "AND":
+            rest += reversed(condition.arguments)
         else:
-            operands_of_and.append(one)
+            operands_of_and.append(condition)
     return operands_of_and
 
 

@@ -59,7 +59,11 @@ def _of_block(block: relational.Select) -> Keys:
         inner = sources.keys | _ranked_keys(block, sources)
         inner = _keys_of_semijoins(block.where, inner, sources)
         keys = _project(inner, items, sources)
-    fixed = {simple for simple in map(_fixed_column, _conjuncts(block.where)) if simple is not None}
+    fixed = {
+        simple
+        for simple in map(_fixed_column, relational.conjuncts(block.where))
+        if simple is not None
+    }
     gone = {place for place, item in enumerate(items) if _simplify(item) in fixed}
     keys = frozenset(key for key in keys if not key & gone)
     if block.distinct:
@@ -212,7 +216,7 @@ def _project(keys: Keys, items: list[Typed], sources: _Sources) -> Keys:
 def _ranked_keys(block: relational.Select, sources: _Sources) -> Keys:
     """Return the keys of rows of which one for each partition is kept: ROW_NUMBER() ... = 1."""
     keys: set[frozenset[int]] = set()
-    for conjunct in _conjuncts(block.where):
+    for conjunct in relational.conjuncts(block.where):
         match conjunct:
             case FunctionCall(arguments=(Ref() as rank, Constant() as limit)) as call:
                 is_first = getattr(limit.literal, "text", None) == "1"
@@ -249,7 +253,7 @@ def _fixed_column(conjunct: Typed) -> Typed | None:
 
 def _keys_of_semijoins(where: Typed | None, keys: Keys, sources: _Sources) -> Keys:
     """Return the keys that have the columns by which IN and EXISTS join."""
-    for conjunct in _conjuncts(where):
+    for conjunct in relational.conjuncts(where):
         subqueries = relational.subqueries_in(conjunct)
         if not subqueries:
             continue
@@ -263,14 +267,3 @@ def _keys_of_semijoins(where: Typed | None, keys: Keys, sources: _Sources) -> Ke
         on = {place for place in map(sources.position, read) if place is not None}
         keys = frozenset(key for key in keys if key >= on)
     return keys
-
-
-def _conjuncts(condition: Typed | None) -> list[Typed]:
-    rest, conjuncts = ([] if condition is None else [condition]), []
-    while rest:
-        predicate = rest.pop()
-        if isinstance(predicate, FunctionCall) and predicate.function.name == "AND":
-            rest += predicate.arguments
-        else:
-            conjuncts.append(predicate)
-    return conjuncts

@@ -13,7 +13,6 @@ from fuzz.generated_migrations import check
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.base.keywords import RESERVED
 from schema_core.base.paths import ObjectPath
-from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
     CatalogContent,
@@ -44,16 +43,6 @@ WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'csv');
 CREATE VIEW latest (number) AS SELECT id FROM purchases;
 CREATE VIEW above AS SELECT number FROM latest;
 """
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def environment(request: pytest.FixtureRequest, tmp_path: Path) -> TableEnvironment:
-    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    if request.param == "sqlite":
-        url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/rows"
-        result.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
-        result.use_catalog("shop")
-    return result
 
 
 def migrator(environment: TableEnvironment, folder: Path) -> Migrator:
@@ -375,19 +364,19 @@ def test_materialized_tables_are_kept_by_descriptors_and_reported_if_they_break(
         "CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' MINUTE AS SELECT a FROM t"
     )
 
-    def described(text: str) -> GeneratedMigration:
+    def generate_from(text: str) -> GeneratedMigration:
         (tmp_path / "tables.sql").write_text(text)
         wanted = read_definitions(environment, tmp_path / "tables.sql")
         content = CatalogContent(wanted.databases, wanted.objects)  # as of a Python module
         return autogenerate(migrator(environment, tmp_path), content, "change")
 
-    kept = described(f"CREATE TABLE t (a INT) {with_}")
+    kept = generate_from(f"CREATE TABLE t (a INT) {with_}")
     assert kept.path is not None
     assert () == kept.broken
     assert "--   read by materialized table default_database.m" in kept.path.read_text()
     kept.path.unlink()
 
-    broken = described(f"CREATE TABLE t (b INT) {with_}")
+    broken = generate_from(f"CREATE TABLE t (b INT) {with_}")
 
     assert broken.path is not None
     assert ["m"] == [state.identifier.object_name for state in broken.broken]

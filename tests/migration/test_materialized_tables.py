@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core import TableEnvironment
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogMaterializedTable, RefreshStatus
-from schema_core.catalogs import SqlCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import (
     GeneratedMigration,
@@ -39,16 +38,6 @@ CREATE VIEW names AS SELECT id, twice FROM m;
 CREATE MATERIALIZED TABLE above AS SELECT MAX(twice) AS top FROM m;
 """
 PLAIN = "CREATE MATERIALIZED TABLE m WITH ('format' = 'json') AS SELECT id, city FROM t;\n"
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def environment(request: pytest.FixtureRequest, tmp_path: Path) -> TableEnvironment:
-    result = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    if request.param == "sqlite":
-        url, rows = f"sqlite:///{tmp_path}/shop.db", f"{tmp_path}/rows"
-        result.register_catalog("shop", SqlCatalog("shop", url, warehouse=rows))
-        result.use_catalog("shop")
-    return result
 
 
 def migrator(environment: TableEnvironment, folder: Path) -> Migrator:

@@ -125,9 +125,9 @@ def play(
             with pytest.raises(SchemaCoreError):
                 run(environment, statement)
             continue
-        found = run(environment, statement)
+        result = run(environment, statement)
         if "lines" in recorded:
-            assert [line for line in recorded["lines"] if line] == found, step
+            assert [line for line in recorded["lines"] if line] == result, step
         elif isinstance(statement, str) and statement.startswith("SELECT"):
             rows = json.loads(json.dumps(recorded["rows"]).replace(FOLDER, str(folder)))
-            assert expected_rows(environment, statement, rows) == found, step
+            assert expected_rows(environment, statement, rows) == result, step

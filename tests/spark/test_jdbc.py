@@ -529,11 +529,11 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> list[LookupKeys | None]:
     result: list[LookupKeys | None] = []
     look_up = JdbcConnector.look_up
 
-    def noted(self: JdbcConnector, context: ReadContext) -> Any:
+    def record_keys(self: JdbcConnector, context: ReadContext) -> Any:
         result.append(context.keys)
         return look_up(self, context)
 
-    monkeypatch.setattr(JdbcConnector, "look_up", noted)
+    monkeypatch.setattr(JdbcConnector, "look_up", record_keys)
     return result
 
 
@@ -571,12 +571,12 @@ def test_lookups_send_the_keys_of_the_other_side(
 ) -> None:
     """The rows are those of a join with all rows of the table."""
     query = f"{LEFT_JOIN} {condition}"
-    found = with_keys.rows(query.format(""))
+    rows = with_keys.rows(query.format(""))
     (sent,) = keys
     assert columns == (sent and sent.columns)
     assert count == (sent and len(sent.rows))
     if count != 1:
-        assert found == with_keys.rows(query.format(WHOLE))
+        assert rows == with_keys.rows(query.format(WHOLE))
         assert keys[-1] is None
 
 

@@ -108,22 +108,22 @@ def rows(environment: TableEnvironment, script: str) -> list[list[Any]]:
     for setting in settings:
         environment.execute_sql(setting)
     try:
-        return collected(environment, sql)
+        return folded_rows(environment, sql)
     finally:
         for setting in settings:
             environment.execute_sql(f"RE{setting.partition(' =')[0]}")
 
 
-def collected(environment: TableEnvironment, sql: str) -> list[list[Any]]:
+def folded_rows(environment: TableEnvironment, sql: str) -> list[list[Any]]:
     result = environment.execute_sql(sql)
     types = [column.data_type for column in result.get_resolved_schema().columns]
-    with result.collect() as found:
+    with result.collect() as rows:
         return folded(
             [
                 str(row.get_row_kind()),
                 *(canonical(item, type_) for item, type_ in zip(row, types, strict=True)),
             ]
-            for row in found
+            for row in rows
         )
 
 

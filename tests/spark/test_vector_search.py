@@ -60,7 +60,7 @@ def test_what_is_refused(env: TableEnvironment, query: str) -> None:
     assert caught.value.code
 
 
-def searched(table: str, vector: str, config: str = "", limit: int = 2) -> str:
+def search(table: str, vector: str, config: str = "", limit: int = 2) -> str:
     return f"SELECT * FROM VECTOR_SEARCH({table}, DESCRIPTOR(vec), {vector}, {limit}{config})"
 
 
@@ -69,10 +69,10 @@ COSINE = ", MAP['metric', 'cosine']"
 
 def test_the_measure_must_be_declared(env: TableEnvironment) -> None:
     with pytest.raises(UnsupportedError, match="requires the measure") as caught:
-        env.execute_sql(searched("TABLE v", "ARRAY[1, 2, 3]"))
+        env.execute_sql(search("TABLE v", "ARRAY[1, 2, 3]"))
     assert "MAP['metric', 'COSINE']" in (caught.value.hint or "")
     with pytest.raises(SchemaCoreError) as unknown:
-        env.execute_sql(searched("TABLE v", "ARRAY[1, 2, 3]", ", MAP['measure', 'COSINE']"))
+        env.execute_sql(search("TABLE v", "ARRAY[1, 2, 3]", ", MAP['measure', 'COSINE']"))
     assert "unknown-option" == unknown.value.code
 
 
@@ -87,7 +87,7 @@ def test_vectors_that_cannot_be_compared_fail_the_job(
     env: TableEnvironment, vector: str, problem: str
 ) -> None:
     with pytest.raises(ExternalError, match=problem):
-        rows(env, searched("TABLE v", vector, COSINE))
+        rows(env, search("TABLE v", vector, COSINE))
 
 
 def found(env: TableEnvironment, sql: str) -> list[list[Any]]:
@@ -100,7 +100,7 @@ def test_rows_of_equal_scores_are_sorted_by_their_columns(env: TableEnvironment)
     table = (
         "(VALUES (3, ARRAY[1E0, 0]), (2, ARRAY[2E0, 0]), (1, ARRAY[0E0, 0]), (4, ARRAY[0E0, 1]))"
     )
-    sql = searched(f"(SELECT * FROM {table} AS t (id, vec))", "ARRAY[1E0, 0]", COSINE, 4)
+    sql = search(f"(SELECT * FROM {table} AS t (id, vec))", "ARRAY[1E0, 0]", COSINE, 4)
     result = found(env, f"SELECT id, score FROM ({sql})")
 
     assert [[2, 1.0], [3, 1.0], [4, 0.0]] == sorted(result)[1:]
@@ -111,7 +111,7 @@ def test_any_query_is_searched_by_any_vector(env: TableEnvironment) -> None:
     """Flink cannot plan filters, expressions and common types of these forms."""
     table = "(SELECT id, vec FROM v WHERE id < 4)"
     vector = "ARRAY[CAST(q.qid AS FLOAT), 1, 1]"
-    call = searched(table, vector, COSINE, 1).removeprefix("SELECT * FROM ")
+    call = search(table, vector, COSINE, 1).removeprefix("SELECT * FROM ")
     result = found(env, f"SELECT qid, id FROM q, LATERAL TABLE({call})")
 
     assert [[1, 3], [2, 1], [3, 1], [4, 1]] == sorted(result)

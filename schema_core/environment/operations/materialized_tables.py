@@ -235,7 +235,9 @@ def can_be_altered(
     )
 
 
-def materialized_table_statement(path: str, table: objects.CatalogMaterializedTable) -> str:
+def materialized_table_statement(
+    path: str, table: objects.CatalogMaterializedTable, *, or_alter: bool = False
+) -> str:
     """Return the statement that creates a materialized table, with its secrets.
 
     Unlike SHOW CREATE, it has the query as written, and a refresh mode only if it was declared.
@@ -243,6 +245,7 @@ def materialized_table_statement(path: str, table: objects.CatalogMaterializedTa
     Args:
         path: The path, quoted.
         table: The definition.
+        or_alter: Whether the table may exist.
 
     Raises:
         UnsupportedError: with code `not-in-sql` for indexes and immutable columns.
@@ -255,7 +258,8 @@ def materialized_table_statement(path: str, table: objects.CatalogMaterializedTa
         *([f"REFRESH_MODE = {mode.value}"] if mode.value != "AUTOMATIC" else []),
         f"AS {table.original_query}",
     ]
-    return f"CREATE MATERIALIZED TABLE {path} " + "\n".join(clauses)
+    head = "CREATE OR ALTER" if or_alter else "CREATE"
+    return f"{head} MATERIALIZED TABLE {path} " + "\n".join(clauses)
 
 
 def _alter_query(

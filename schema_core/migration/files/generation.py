@@ -631,9 +631,9 @@ class _Writer:
             if isinstance(table, CatalogMaterializedTable):
                 declared = frozenset(secret_keys(dict(table.options)))
                 options = self._options(names, table.options, declared)
-                head = "CREATE OR ALTER" if is_altered else "CREATE"
-                statement = materialized_table_statement(_quote_path(path), table.copy(options))
-                return f"{head}{statement.removeprefix('CREATE')}"
+                return materialized_table_statement(
+                    _quote_path(path), table.copy(options), or_alter=is_altered
+                )
             columns = [column.name for column in table.schema.columns]
             head = f"CREATE VIEW {_quote_path(path)}"
             if not self.is_current or columns != self._query_columns(table):

@@ -37,11 +37,7 @@ from schema_core.migration.files.applied_migrations import (
     require_unchanged,
     unfinished_error,
 )
-from schema_core.migration.files.data_steps import (
-    change_definition,
-    kind_of_step,
-    run_data_step,
-)
+from schema_core.migration.files.data_steps import change_definition, kind_of_step, run_data_step
 from schema_core.migration.files.directory import MigrationDirectory, MigrationFile
 from schema_core.migration.files.drift import record_object
 from schema_core.migration.files.existing_rows import require_fitting_rows_of_steps

@@ -99,14 +99,14 @@ class _Writer:
         )
         is_inner = self.join.kind is JoinKind.INNER
         where = f" WHERE {IS_LEFT}{f' AND {VERSION} IS NOT NULL' if is_inner else ''}"
-        found = f"(SELECT {', '.join([*kept, version])} FROM ({rows}))"
+        joined = f"(SELECT {', '.join([*kept, version])} FROM ({rows}))"
         if self.temporal.retained is Retained.CHANGES:
             left_after = f"if({self._kind} = '{RowKind.DELETE}', NULL, {VERSION}) AS {VERSION}"
-            found = f"(SELECT {', '.join([*kept, left_after])} FROM {found})"
-        found = f"(SELECT * FROM {found}{where})"
+            joined = f"(SELECT {', '.join([*kept, left_after])} FROM {joined})"
+        joined = f"(SELECT * FROM {joined}{where})"
         if self.temporal.conditions:
-            found = self._select_versions(found, kept)
-        return self._with_aliases(found)
+            joined = self._select_versions(joined, kept)
+        return self._with_aliases(joined)
 
     # --- both sides ----------------------------------------------------------------------------
 

@@ -163,5 +163,5 @@ def look_up(
 
 def _missing(source: Source, keys: LookupKeys) -> set[tuple[object, ...]]:
     """Return the keys without a row."""
-    found = source.frame.select(*map(quote, keys.columns)).distinct().collect()
-    return set(keys.rows) - set(map(tuple, found))
+    rows = source.frame.select(*map(quote, keys.columns)).distinct().collect()
+    return set(keys.rows) - set(map(tuple, rows))
