@@ -152,19 +152,30 @@ def resolve_window(scope: Scope, function: Function, written: syntax.Window, inf
     """
     if written.name is not None:
         written = extend_window(scope.window(written.name, written.span), written)
+    is_extended = written.name is not None
     over = _type_window(scope, written, infer)
     counts_rows = function.counts_rows or (over.frame is not None and over.frame.unit == "ROWS")
     if problem := _nested_window_problem(over):
         pass
     elif not over.order_by and (function.ranks or not (scope.in_query or counts_rows)):
         problem = f"{function.name} OVER needs an ORDER BY"
-    elif over.frame is not None and not function.frames:
+    elif over.frame is not None and not function.frames and not is_extended:
         problem = f"{function.name} does not support a window frame"
     else:
         problem = _wrong_frame(over)
     if problem:
         raise SchemaError(problem, code="invalid-window", span=written.span)
-    return over
+    return _with_default_bounds(over, function) if is_extended and over.frame else over
+
+
+def _with_default_bounds(over: Over, function: Function) -> Over:
+    """Return the window of a frame that extends a named window: Flink ignores its bounds.
+
+    The frame ends with the current row; without an ORDER BY it is the partition.
+    """
+    if over.frame is None or not over.order_by or not function.frames:
+        return replace(over, frame=None)
+    return replace(over, frame=Frame(over.frame.unit, Bound(BOUNDS[0]), Bound(BOUNDS[2])))
 
 
 def check_declared_window(scope: Scope, written: syntax.Window, infer: Infer) -> None:
@@ -210,7 +221,8 @@ def may_be_empty(over: Over) -> bool:
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     """Extend a named window.
 
-    ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame.
+    ``OVER w`` is the window itself; ``OVER (w ...)`` and ``v AS (w ...)`` add an order or a frame,
+    and return a window with the name of their base.
 
     Raises:
         SchemaError: with code `invalid-window` for a PARTITION BY, a second ORDER BY, or a base
@@ -227,7 +239,8 @@ def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
         problem = "the named window has a frame, so it cannot be extended"
     if problem is not None:
         raise SchemaError(problem, code="invalid-window", span=written.span)
-    return replace(base, order_by=written.order_by or base.order_by, frame=written.frame)
+    order_by = written.order_by or base.order_by
+    return replace(base, name=written.name, order_by=order_by, frame=written.frame)
 
 
 def _bounds(over: Over) -> list[Bound]:

@@ -388,8 +388,8 @@ def _complete(name: str, windows: Windows, complete: dict[str, syntax.Window]) -
     if current is not None:  # complete, or the first of a circle
         base = complete.get(current) or replace(windows[current], name=None)
     for extension in reversed(based):
-        own = replace(windows[extension], name=None)
-        base = own if base is None else extend_window(base, own)
+        own = windows[extension]
+        base = replace(own, name=None) if base is None else extend_window(base, own)
         complete[extension] = base
 
 

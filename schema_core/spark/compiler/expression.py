@@ -27,6 +27,7 @@ from schema_core.expressions.typed import (
 from schema_core.expressions.typed import Keyword as TypedKeyword
 from schema_core.query.relation import is_aggregate
 from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.absent_items import Absent, is_never_null, stored_value
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.json import refuse_document, require_maker
 from schema_core.spark.compiler.template import inline
@@ -163,7 +164,7 @@ class TranslationContext:
     `zone` is the session's time zone in Flink; `column`, `subquery` and `user` compile columns of
     the source, queries used as values and calls of users' functions. A query below has computed the
     expressions in `computed`, except in arguments of aggregates. `conditions` are the identities of
-    the calls whose NULL has the effect of FALSE.
+    the calls whose NULL has the effect of FALSE, `absent` the columns that are items.
     """
 
     zone: str = "UTC"
@@ -174,6 +175,7 @@ class TranslationContext:
     conditions: frozenset[int] = frozenset()
     database: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
+    absent: Absent = field(default_factory=dict)
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> nodes.Node:
@@ -184,6 +186,16 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
     """
     refuse_document(typed)
     return _compile(typed, context or TranslationContext())
+
+
+def compile_stored(typed: Typed, context: TranslationContext) -> nodes.Node:
+    """Compile an expression whose value Flink stores in a row; see `absent_items`."""
+    return _stored(compile_expression(typed, context), typed, context)
+
+
+def _stored(node: nodes.Node, typed: Typed, context: TranslationContext) -> nodes.Node:
+    is_stored = bool(context.computed) and typed in context.computed
+    return node if is_stored else stored_value(node, typed, context.absent)
 
 
 def _compile(typed: Typed, context: TranslationContext) -> nodes.Node:
@@ -235,10 +247,21 @@ def _compile_call(
     call: FunctionCall, first: tuple[nodes.Node, ...], context: TranslationContext
 ) -> nodes.Node:
     """Compile a call whose first argument may have been compiled already."""
+    if call.function.name in NULL_TESTS and is_never_null(call.arguments[0], context.absent):
+        return nodes.node_of(call.function.name.startswith("IS NOT"))
+    if call.function.name in DISTINCT_TESTS and any(
+        is_never_null(argument, context.absent) for argument in call.arguments
+    ):
+        return _compile_equality(call, first, context)
     translate = _translation(call, context)
     require_maker(call)
     others = call.arguments[len(first) :]
     arguments = (*first, *(_compile(argument, context) for argument in others))
+    if call.over is not None or is_aggregate(call):
+        arguments = tuple(
+            _stored(node, argument, context)
+            for node, argument in zip(arguments, call.arguments, strict=True)
+        )
     if call.nulls is not None and call.function.name != "ARRAY_AGG":
         raise nodes.unsupported_error(f"{call.nulls} is not supported on Spark")
     compiled = TranslatedCall(
@@ -266,6 +289,20 @@ def _compile_call(
     if node.size > nodes.MAX_SQL_LENGTH:
         raise nodes.too_large()
     return node
+
+
+#: Calls that test whether their argument is NULL.
+NULL_TESTS = frozenset({"IS NULL", "IS NOT NULL", "IS UNKNOWN", "IS NOT UNKNOWN"})
+DISTINCT_TESTS = frozenset({"IS DISTINCT FROM", "IS NOT DISTINCT FROM"})
+
+
+def _compile_equality(
+    call: FunctionCall, first: tuple[nodes.Node, ...], context: TranslationContext
+) -> nodes.Node:
+    """Compile IS [NOT] DISTINCT FROM of operands that are never both NULL: `=` that is TRUE."""
+    equality = replace(call, function=replace(call.function, name="="))
+    is_equal = nodes.call("coalesce", _compile_call(equality, first, context), nodes.FALSE)
+    return is_equal if "NOT" in call.function.name else nodes.negate(is_equal)
 
 
 def _translation(call: FunctionCall, context: TranslationContext) -> Translate:
@@ -346,7 +383,7 @@ def _of_no_rows(call: FunctionCall) -> nodes.Node:
 def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes.Node:
     """Return a value that sorts a window; a TIME in milliseconds if RANGE measures it."""
     require_orderable(value.type, "ORDER BY")
-    node = _compile(value, context)
+    node = compile_stored(value, context)
     is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
     if is_measured and is_fine(value.type):
         raise nodes.unsupported_error(
@@ -361,7 +398,7 @@ def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes
 def _keys(over: Over, context: TranslationContext) -> tuple[nodes.Node, ...]:
     for key in over.partition_by:
         require_orderable(key.type, "PARTITION BY")
-    return tuple(_compile(key, context) for key in over.partition_by)
+    return tuple(compile_stored(key, context) for key in over.partition_by)
 
 
 def _frame(over: Over, context: TranslationContext) -> str:

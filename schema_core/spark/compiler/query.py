@@ -23,9 +23,18 @@ from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
 from schema_core.query.temporal_joins import invalid_join, temporal_join
 from schema_core.spark.compiler import tree, windows
+from schema_core.spark.compiler.absent_items import (
+    Absent,
+    absent_columns,
+    inlined_query,
+    item_keys,
+    item_type,
+    stored_value,
+)
 from schema_core.spark.compiler.expression import (
     TranslationContext,
     compile_expression,
+    compile_stored,
     from_physical,
     has_stored_form,
     sort_key,
@@ -207,7 +216,8 @@ class QueryCompiler:
     """Compiles relations to SQL: `source` names the input of a scan, `zone` is the session's.
 
     `correlated` is set within subqueries and lateral sources, whose expressions may read columns of
-    the `depth`-th enclosing query; `around` are its usable projections.
+    the `depth`-th enclosing query; `around` are its usable projections. `absent` are the columns
+    that are items, `inlined` is the query whose items keep their NULLs; see `absent_items`.
     """
 
     source: Callable[[relational.Scan], str]
@@ -227,6 +237,8 @@ class QueryCompiler:
     database: str | None = None
     #: how many digits decimals have
     bounds: Bounds = field(default_factory=Bounds)
+    absent: Absent = field(default_factory=dict)
+    inlined: Select | None = None
     #: replaces the text of a relation, for steps that only frames have
     staged: Callable[[Relation, str], str] | None = None
     #: writes relations that Spark SQL lacks
@@ -235,7 +247,14 @@ class QueryCompiler:
     clauses: tuple[str, ...] = ()
 
     def compile(self, expression: Typed) -> Node:
-        context = TranslationContext(
+        return compile_expression(expression, self.context())
+
+    def compile_stored(self, expression: Typed) -> Node:
+        """Compile an expression whose value Flink stores in a row."""
+        return compile_stored(expression, self.context())
+
+    def context(self) -> TranslationContext:
+        return TranslationContext(
             self.zone,
             subquery=self.subquery,
             user=self.user,
@@ -243,8 +262,8 @@ class QueryCompiler:
             conditions=self.conditions,
             database=self.database,
             bounds=self.bounds,
+            absent=self.absent,
         )
-        return compile_expression(expression, context)
 
     def sql(self, expression: Typed) -> str:
         return to_sql(self.compile(expression))
@@ -259,7 +278,8 @@ class QueryCompiler:
 
     def inner(self) -> QueryCompiler:
         bounds = self.bounds.over(None)
-        return replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
+        inner = replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
+        return replace(inner, absent={}, inlined=None)
 
     def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
         """Return a projection of a source in which no name is ambiguous."""
@@ -403,7 +423,7 @@ class QueryCompiler:
         """
         nodes = [
             [
-                convert(self.compile(value), value.type, column.type.nullable(), self.zone)
+                convert(self.compile_stored(value), value.type, column.type.nullable(), self.zone)
                 for value, column in zip(row, values.columns, strict=True)
             ]
             for row in values.rows
@@ -576,6 +596,9 @@ class QueryCompiler:
                 conditions=conditions_of([join.condition], []),
                 bounds=self.bounds.over(join),
             )
+            items = item_keys(join.condition, {})
+            computed = {item: compiler.compile_stored(item) for item in items}
+            compiler = replace(compiler, computed=computed)
             on = f" ON {to_sql(compiler.compile(join.condition), lifting)}"
         compiler = replace(self, around=(left,)) if is_lateral else self
         if write_explode and isinstance(join.right, relational.Named):
@@ -923,9 +946,11 @@ class Block:
         self.expressions: tuple[Typed, ...] = (*relational.expressions_of(block), *hidden)
         self.scope: tree.FromProjections = tree.FromProjections(query_compiler.depth)
         self.aliases: tuple[str, ...] = aliases_of(block.source)
-        self.source: str = (
-            "" if block.source is None else query_compiler.source_of(block.source, self.scope)
-        )
+        self.absent: Absent = absent_columns(block.source)
+        self.source: str = ""
+        if block.source is not None:
+            compiler = replace(query_compiler, inlined=inlined_query(block.source))
+            self.source = compiler.source_of(block.source, self.scope)
         own = frozenset(alias for alias, _ in relational.columns_of(block.source))
         self.relations: frozenset[str | None] | None = (
             frozenset({None, *own}) if query_compiler.correlated else None
@@ -934,7 +959,11 @@ class Block:
         self.rows.offered = own
         self.has_subqueries: bool = False
         self.lifting: Lifting = Lifting(own=(self.rows,), outer=query_compiler.around, hiding=own)
-        self.where: str = self.condition(block.where, self.compiler((self.rows,)), self.lifting)
+        compiled = self.compiler((self.rows,))
+        if items := item_keys(block.where, self.absent):
+            keys = {item: stored_value(compiled(item), item, self.absent) for item in items}
+            compiled = self.compiler((self.rows,), keys)
+        self.where: str = self.condition(block.where, compiled, self.lifting)
         self.start()
 
     def start(self) -> None:
@@ -962,11 +991,14 @@ class Block:
             computed=computed or {},
             conditions=conditions,
             bounds=self.query_compiler.bounds.over(block.source),
+            absent=self.absent,
         )
         if self.block.grouping is not None:
             subqueries = grouped_subqueries(self.block, self.hidden)
             query_compiler = replace(query_compiler, in_group=query_compiler.in_group | subqueries)
-        return query_compiler.compile
+        if self.query_compiler.inlined is block:
+            return query_compiler.compile
+        return query_compiler.compile_stored
 
     def condition(
         self, condition: Typed | None, compiled: Callable[[Typed], Node], lifting: Lifting
@@ -1113,6 +1145,8 @@ class Block:
                 node, text = tree.Column(name), quote(name)
                 computed |= dict.fromkeys(self.seen(key), node)
             nodes |= dict.fromkeys(self.seen(key), node)
+            if item_type(key, self.absent) is not None:
+                computed |= dict.fromkeys(self.seen(key), node)
             keys.append(text)
         return keys, {**computed, **self.groupings(nodes)}
 
