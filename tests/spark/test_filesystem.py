@@ -747,3 +747,28 @@ def test_insert_overwrite_does_not_empty_the_target_of_a_link(
 
     assert "link-not-followed" == caught.value.code
     assert "1\n" == (elsewhere / "rows.csv").read_text()
+
+
+def test_only_the_error_of_a_pattern_is_reported_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: Any
+) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "a.json").write_text('{"a": 1}\n', encoding="utf-8")
+
+    def error_of(pattern: str) -> Any:
+        env = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=session)
+        env.execute_sql(
+            f"CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = '{tmp_path / 't'}',"
+            f" 'format' = 'json', 'source.path.regex-pattern' = '{pattern}')"
+        )
+        with pytest.raises((ExternalError, SchemaError)) as caught:
+            env.execute_sql("SELECT * FROM t")
+        return caught.value
+
+    assert error_of("[a").code == "invalid-option-value"
+
+    def fail(_: object) -> Any:
+        raise RuntimeError("no space left on device")
+
+    monkeypatch.setattr(type(session.range(1)), "collect", fail)
+    assert error_of(".*").code == "job-failed"

@@ -166,8 +166,10 @@ WITHOUT_EFFECT: tuple[ConfigOption[Any], ...] = tuple(
         ("sink.rolling-policy.inactivity-interval", duration),
         ("sink.partition-commit.watermark-time-zone", time_zone),
         ("sink.partition-commit.policy.class", str),
+        ("sink.partition-commit.policy.class.parameters", str),
         ("partition.time-extractor.kind", str),
         ("partition.time-extractor.class", str),
+        ("partition.time-extractor.timestamp-formatter", str),
         ("partition.time-extractor.timestamp-pattern", str),
     )
 )
@@ -432,11 +434,12 @@ class FilesystemConnector:
         new = definition_of(context.identifier, context.table)
         old = definition_of(context.identifier, replaced) if replaced else None
         held = old if context.creates else new
+        fixed = _fixed_partition(context, layout)
         if context.creates:
             owns = replaced is not None and _path_of(session, replaced) == root
             scope = commit.OverwriteScope(everything=owns, empty=not owns)
         else:
-            scope = _scope(context, layout)
+            scope = _scope(context, layout, fixed)
         part = context.batch
         stage = commit.FileStage(
             commit.Directory(system, root),
@@ -446,7 +449,7 @@ class FilesystemConnector:
             id=context.job,
             batch=None if part is None else commit.Batch(part.job, part.number),
             expected=context.files,
-            success_file=_success_file(context, layout),
+            success_file=_success_file(context, layout, fixed),
         )
         stage.check()
         return stage
@@ -613,17 +616,28 @@ def _require_all_records(options: Mapping[str, str]) -> None:
         )
 
 
-def _success_file(context: WriteContext, layout: FileLayout) -> commit.SuccessFile | None:
+def _has_success_files(context: WriteContext) -> bool:
+    return "success-file" in (POLICIES.of(context.options) or ())
+
+
+def _success_file(
+    context: WriteContext, layout: FileLayout, fixed: commit.PartitionValues | None
+) -> commit.SuccessFile | None:
     """Return the file that marks what was committed, if the table has such files.
 
-    Flink's streaming jobs write none into tables without partitions.
+    As in Flink, the partition `fixed` by PARTITION is marked also if it gets no rows; streaming
+    jobs write no such file into tables without partitions.
     """
-    if "success-file" not in (POLICIES.of(context.options) or ()):
+    if not _has_success_files(context):
         return None
     if context.batch is not None and not layout.partitions:
         return None
     name = cast("str", SUCCESS_FILE.of(context.options))
-    return commit.SuccessFile(name, bool(layout.partitions))
+    place = None
+    if fixed is not None:
+        pairs = zip(layout.partitions, fixed, strict=True)
+        place = "/".join("=".join(map(commit.escape_partition, pair)) for pair in pairs)
+    return commit.SuccessFile(name, bool(layout.partitions), place)
 
 
 def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
@@ -677,6 +691,9 @@ def _matching_files(
         with spark_errors():
             return frozenset(row[0] for row in frame.collect())
     except ExternalError as error:
+        found = causes(error.__cause__ or error)
+        if not any("PatternSyntaxException" in str(cause) for cause in found):
+            raise
         with at(f"option {PATTERN.key!r}"):
             raise invalid_value("a regular expression of Java", pattern) from error
 
@@ -743,14 +760,27 @@ def _path_of(session: SparkSession, table: CatalogTable) -> str | None:
     return locate_file_system(session, table_path(table.options, session))[1]
 
 
-def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
-    overwrite, partition = context.overwrite, context.partition or {}
-    keys = layout.partitions
-    if not overwrite or not keys:
-        return commit.OverwriteScope(everything=overwrite)
-    canonical = partial(_canonical, context, layout)
-    if set(partition) != set(keys):
-        return commit.OverwriteScope(partitions=len(keys), canonical=canonical)
+def _scope(
+    context: WriteContext, layout: FileLayout, fixed: commit.PartitionValues | None
+) -> commit.OverwriteScope:
+    if not context.overwrite or not layout.partitions:
+        return commit.OverwriteScope(everything=context.overwrite)
+    return commit.OverwriteScope(
+        partitions=len(layout.partitions),
+        fixed=fixed,
+        canonical=partial(_canonical, context, layout),
+    )
+
+
+def _fixed_partition(context: WriteContext, layout: FileLayout) -> commit.PartitionValues | None:
+    """Return the partition that an INSERT names, as in its directory, if it matters.
+
+    None unless PARTITION has a value of every key.
+    """
+    partition, keys = context.partition or {}, layout.partitions
+    is_needed = context.overwrite or _has_success_files(context)
+    if not keys or set(partition) != set(keys) or not is_needed:
+        return None
     column_types = context.physical_columns
     literals = []
     for key in keys:  # a literal is cast in the time zone of the session, as in the query
@@ -760,8 +790,7 @@ def _scope(context: WriteContext, layout: FileLayout) -> commit.OverwriteScope:
         literals.append((to_physical(literal, column_types[key]), key))
     stored = [layout.to_stored_column(key, column_types[key]) for key in keys]
     row = select(select(context.session.range(1), literals), stored).first()
-    fixed = tuple(map(str, row or ()))
-    return commit.OverwriteScope(partitions=len(keys), fixed=fixed, canonical=canonical)
+    return tuple(map(str, row or ()))
 
 
 def _canonical(

@@ -794,28 +794,48 @@ def unescape_partition(text: str) -> str:
     return _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text)
 
 
+#: The characters that Spark escapes in the names of partition directories.
+_TO_ESCAPE = regex(r"""[\x01-\x1f"#%'*/:=?\\\x7f{\[\]^]""")
+
+
+def escape_partition(text: str) -> str:
+    """Return a partition's key or value with the escapes of Spark's directory names.
+
+    >>> escape_partition("a b=c%:")
+    'a b%3Dc%25%3A'
+    """
+    return _TO_ESCAPE.sub(lambda character: f"%{ord(character[0]):02X}", text)
+
+
 APPEND = OverwriteScope()
 
 
 class SuccessFile(NamedTuple):
-    """An empty file that marks each partition with new files, or a table without partitions."""
+    """An empty file that marks each partition with new files, or a table without partitions.
+
+    The partition whose directory is `fixed` gets it also without new files.
+    """
 
     name: str
     in_partitions: bool
+    fixed: str | None = None
 
     def paths(self, new: Iterable[str]) -> list[str]:
         """Return the paths of the files to write after the commit of new files.
 
         >>> SuccessFile("_SUCCESS", True).paths(["p=1/a", "p=1/b", "p=2/a"])
         ['p=1/_SUCCESS', 'p=2/_SUCCESS']
+        >>> SuccessFile("_SUCCESS", True, "p=3").paths([])
+        ['p=3/_SUCCESS']
         >>> SuccessFile("_SUCCESS", False).paths([])
         ['_SUCCESS']
         """
         if not self.in_partitions:
             return [self.name]
-        return [
-            f"{place}/{self.name}" for place in sorted({path.rpartition("/")[0] for path in new})
-        ]
+        places = {path.rpartition("/")[0] for path in new}
+        if self.fixed is not None:
+            places.add(self.fixed)
+        return [f"{place}/{self.name}" for place in sorted(places)]
 
 
 class FileStage:
@@ -1019,6 +1039,7 @@ class FileStage:
         self._commit()
         for name in self._success_file.paths(self._new) if self._success_file else ():
             self.directory.delete_file(name)
+            self.directory.mkdirs(name.rpartition("/")[0])
             self.directory.create(name, b"")
 
     def _commit(self) -> None:
