@@ -188,10 +188,18 @@ TABLES["g"] = (
     ),
 )  # fmt: skip
 _NUMBERED = "SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt DESC) AS rn FROM"
+
+
+def _first(order: str) -> str:
+    """Return the query of the number of each row of a key in an order."""
+    return f"SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY {order}) AS rn FROM facts"
+
+
 VIEWS = {
     "last_rows": f"SELECT k, a, w, rt FROM ({_NUMBERED} facts) WHERE rn = 1",
     "numbered": f"SELECT * FROM ({_NUMBERED} facts) WHERE rn < 2",
-    "first_row": "SELECT k, a, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY rt)"
+    "first_row": "SELECT k, a, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY "
+    "rt)"
     " AS rn FROM facts) WHERE rn = 1",
     "filtered_facts": f"SELECT k, a, w, rt FROM ({_NUMBERED} facts WHERE a > 1) WHERE rn = 1",
     "qualified": "SELECT k, w, rt FROM facts"
@@ -232,6 +240,131 @@ VIEWS = {
     " ON d.k = c.k",
     "by_number": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY a"
     " DESC) AS rn FROM facts) WHERE rn = 1",
+    # results that change with each row
+    "largest": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM facts GROUP BY k",
+    "last_values": "SELECT k, LAST_VALUE(a) AS a, LAST_VALUE(w) AS w, LAST_VALUE(rt) AS rt FROM "
+    "facts GROUP "
+    "BY k",
+    "first_times": "SELECT k, COUNT(*) AS n, MIN(rt) AS rt FROM facts GROUP BY k",
+    "first_values": "SELECT k, SUM(a) AS s, FIRST_VALUE(rt) AS rt FROM facts GROUP BY k",
+    "having_some": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k HAVING "
+    "COUNT(*) > 1",
+    "having_few": "SELECT k, COUNT(a) AS n, LAST_VALUE(rt) AS rt FROM facts GROUP BY k HAVING "
+    "COUNT(a) < 2",
+    "having_all": "SELECT k, COUNT(*) AS n, LAST_VALUE(rt) AS rt FROM facts GROUP BY k HAVING "
+    "COUNT(*) > 0",
+    "having_key": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k HAVING k <> 'y'",
+    "having_one_key": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k HAVING k = 'x'",
+    "having_time": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM facts GROUP BY k HAVING MAX(rt) > "
+    "TIMESTAMP "
+    "'2024-01-01 00:00:05'",
+    "by_two_keys": "SELECT k, a, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k, a",
+    "without_a_key": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k, a",
+    "by_upper": "SELECT UPPER(k) AS k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY UPPER(k)",
+    "over_groups": "SELECT n + 1 AS n, rt, k FROM (SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM "
+    "facts GROUP "
+    "BY k)",
+    "many": "SELECT k, n, rt FROM (SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP BY k) "
+    "WHERE n > 1",
+    "later_keys": "SELECT k, n, rt FROM (SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts "
+    "GROUP BY k) "
+    "WHERE k > 'x'",
+    "key_above": "SELECT k, n, rt FROM (SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts GROUP "
+    "BY k) "
+    "WHERE k = 'x'",
+    "filtered_group": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts WHERE a > 2 GROUP BY k",
+    "group_of_one": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM facts WHERE k = 'x' GROUP BY k",
+    "listed": "SELECT k, LISTAGG(w) AS ws, MAX(rt) AS rt FROM facts GROUP BY k",
+    "distinct_values": "SELECT k, COUNT(DISTINCT w) AS n, SUM(DISTINCT a) AS s, MAX(rt) AS rt "
+    "FROM facts GROUP "
+    "BY k",
+    "averages": "SELECT k, AVG(a) AS m, MIN(w) AS w, MAX(rt) AS rt FROM facts GROUP BY k",
+    "filtered_sum": "SELECT k, SUM(a) FILTER (WHERE w <> 'w4') AS s, MAX(rt) AS rt FROM facts "
+    "GROUP BY k",
+    "filtered_time": "SELECT k, COUNT(*) AS n, MAX(rt) FILTER (WHERE a > 1) AS rt FROM facts "
+    "GROUP BY k",
+    "arrays": "SELECT k, ARRAY_AGG(a) AS xs, MAX(rt) AS rt FROM facts GROUP BY k",
+    "timeless_groups": "SELECT k, COUNT(*) AS n FROM facts GROUP BY k",
+    "cast_time": "SELECT k, COUNT(*) AS n, CAST(MAX(rt) AS TIMESTAMP(3)) AS rt FROM facts GROUP "
+    "BY k",
+    "two_times": "SELECT k, MIN(rt) AS mn, MAX(rt) AS rt FROM facts GROUP BY k",
+    "two_times_of_v": "SELECT k, w, rt, rt AS rt2 FROM v",
+    "case_time": "SELECT k, COUNT(*) AS n, CASE WHEN COUNT(*) > 1 THEN MAX(rt) ELSE MIN(rt) END "
+    "AS rt "
+    "FROM facts GROUP BY k",
+    "coalesced_time": "SELECT k, COUNT(*) AS n, COALESCE(MAX(rt), MIN(rt)) AS rt FROM facts "
+    "GROUP BY k",
+    "later_time": "SELECT k, COUNT(*) AS n, MAX(rt) + INTERVAL '1' SECOND AS rt FROM facts "
+    "GROUP BY k",
+    "case_argument": "SELECT k, COUNT(*) AS n, MAX(CASE WHEN a > 2 THEN rt END) AS rt FROM "
+    "facts GROUP BY k",
+    "if_argument": "SELECT k, COUNT(*) AS n, MAX(IF(a > 2, rt, rt)) AS rt FROM facts GROUP BY k",
+    "groups_of_v": "SELECT k, SUM(a) AS s, MAX(rt) AS rt FROM v GROUP BY k",
+    "no_groups": "SELECT MAX(a) AS a, MAX(rt) AS rt FROM facts",
+    "renamed_key": "SELECT MAX(k) AS k, k AS kk, MAX(rt) AS rt FROM facts GROUP BY k",
+    "by_rowtime": "SELECT k, rt, COUNT(*) AS n FROM facts GROUP BY k, rt",
+    "distinct_rows": "SELECT DISTINCT k, rt FROM facts",
+    "rolled_up": "SELECT k, MAX(a) AS a, MAX(rt) AS rt FROM facts GROUP BY ROLLUP (k)",
+    "twice_having": "SELECT k, n, rt FROM (SELECT k, COUNT(*) AS n, LAST_VALUE(rt) AS rt FROM "
+    "facts GROUP BY "
+    "k HAVING COUNT(*) <> 2) WHERE n < 4",
+    "small_values": "SELECT k, a, rt FROM (SELECT k, LAST_VALUE(a) AS a, LAST_VALUE(rt) AS rt "
+    "FROM facts "
+    "GROUP BY k) WHERE a < 4",
+    "selected_aggregates": "SELECT k, rt FROM (SELECT k, MAX(a) + SUM(a) AS s, UPPER(MAX(w)) AS "
+    "w, MAX(rt) AS rt "
+    "FROM facts GROUP BY k)",
+    "group_windows": "SELECT k, SUM(a) AS s, TUMBLE_ROWTIME(rt, INTERVAL '10' SECOND) AS rt "
+    "FROM facts GROUP "
+    "BY k, TUMBLE(rt, INTERVAL '10' SECOND)",
+    "groups_of_groups": "SELECT k, COUNT(*) AS n, MAX(rt) AS rt FROM (SELECT k, a, MAX(rt) AS "
+    "rt FROM facts "
+    "GROUP BY k, a) GROUP BY k",
+    "largest_a": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 1",
+    "least_a": f"SELECT k, a, w, rt FROM ({_first('a')}) WHERE rn <= 1",
+    "largest_a_and_time": f"SELECT k, a, w, rt FROM ({_first('a DESC, rt DESC')}) WHERE rn = 1",
+    "last_time_and_a": f"SELECT k, a, w, rt FROM ({_first('rt DESC, a')}) WHERE rn = 1",
+    "first_time_and_a": f"SELECT k, a, w, rt FROM ({_first('rt, a DESC')}) WHERE rn < 2",
+    "by_w": f"SELECT k, a, w, rt FROM ({_first('w')}) WHERE rn = 1",
+    "by_w_desc": f"SELECT k, a, UPPER(w) AS w, rt FROM ({_first('w DESC')}) WHERE rn = 1",
+    "largest_filtered": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 1 AND w <> 'w4'",
+    "largest_any": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 1 AND w <> 'none'",
+    "least_above": f"SELECT k, a + 1 AS a, rt FROM (SELECT * FROM ({_first('a')}) WHERE rn = 1) "
+    "WHERE a > 2",
+    "largest_keys": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 1 AND k > 'x'",
+    "nulls_last": f"SELECT k, a, w, rt FROM ({_first('a ASC NULLS LAST')}) WHERE rn = 1",
+    "ranked": "SELECT k, a, w, rt FROM (SELECT *, RANK() OVER (PARTITION BY k ORDER BY a DESC) "
+    "AS rn "
+    "FROM facts) WHERE rn = 1",
+    "largest_of_one": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 1 AND k = 'x'",
+    "qualified_a": "SELECT k, w, rt FROM facts QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER "
+    "BY a DESC) = "
+    "1",
+    "second_a": f"SELECT k, a, w, rt FROM ({_first('a DESC')}) WHERE rn = 2",
+    "by_expression": f"SELECT k, a, w, rt FROM ({_first('-a')}) WHERE rn = 1",
+    "numbers_shown": f"SELECT k, a, w, rt, rn FROM ({_first('a DESC')}) WHERE rn = 1",
+    "last_arrivals": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER "
+    "BY pt DESC) AS "
+    "rn FROM (SELECT *, PROCTIME() AS pt FROM facts)) WHERE rn = 1",
+    "first_arrivals": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER "
+    "BY pt ASC) AS "
+    "rn FROM (SELECT *, PROCTIME() AS pt FROM facts)) WHERE rn = 1",
+    "last_arrivals_filtered": "SELECT k, w, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY "
+    "k ORDER BY pt DESC) AS "
+    "rn FROM (SELECT *, PROCTIME() AS pt FROM facts)) WHERE rn = 1 AND w <> 'w2'",
+    "by_upper_key": "SELECT kk, a, rt FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY kk ORDER "
+    "BY a DESC) AS "
+    "rn FROM (SELECT UPPER(k) AS kk, a, rt FROM facts)) WHERE rn = 1",
+    "sorted_versions": "SELECT k, w, rt FROM v ORDER BY rt",
+    "dv": "SELECT k, a, UPPER(w) AS w FROM d WHERE a > 4",
+    "dk": "SELECT CONCAT(k, '') AS k, a, w FROM d",
+    "dc": "SELECT k AS key_, a + 1 AS b, w FROM d",
+    "ov": "SELECT id, k, a + 0 AS a, rt, pt FROM o WHERE id < 9",
+    "op": "SELECT id, k, a, PROCTIME() AS p FROM o",
+    "vv": "SELECT k AS kk, w, a, rt AS t FROM (SELECT * FROM v)",
+    "dn": "SELECT b, key_, w FROM (SELECT k AS key_, a AS b, w FROM d)",
+    "du": "SELECT * FROM d UNION ALL SELECT * FROM d",
+    "df": "SELECT * FROM d WHERE k = 'x'",
 }
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, TypeGuard, cast
 
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed
 from schema_core.query import relation as relational
@@ -22,7 +22,6 @@ from schema_core.query.relation import (
     subqueries_in,
 )
 from schema_core.query.temporal_joins import (
-    EQUATIONS,
     KINDS,
     aliases_in,
     equated_sides,
@@ -31,11 +30,17 @@ from schema_core.query.temporal_joins import (
     require_kind,
     selected_scan,
     snapshot_of,
+    subquery_in_condition,
 )
+from schema_core.schema.columns import PhysicalColumn
 from schema_core.sql.syntax import JoinKind
+from schema_core.types import CharType, VarCharType
+from schema_core.types.common import common_type
 
 #: The kinds of joins as of the processing time, of which WHERE has the condition of some.
 _KINDS = KINDS | {JoinKind.COMMA, JoinKind.CROSS}
+
+_STRINGS: Final = (CharType, VarCharType)
 
 
 class Lookup(NamedTuple):
@@ -63,7 +68,23 @@ def at_processing_time(join: Join) -> Join:
         return join
     require_kind(join, snapshot, _KINDS)
     right = cast("Named", join.right)
-    if join.kind in KINDS and not any(_is_key(part, right) for part in conjuncts(join.condition)):
+    if not _is_looked_up(snapshot.input):
+        raise invalid_join(
+            "FOR SYSTEM_TIME AS OF the processing time requires a table, or a view that selects "
+            "columns of one",
+            "write the filter into ON, or join the view without FOR SYSTEM_TIME",
+            snapshot,
+        )
+    parts = conjuncts(join.condition)
+    if any(map(subqueries_in, parts)):
+        raise subquery_in_condition(snapshot)
+    if any(_equates_nulls(part, join) for part in parts):
+        raise invalid_join(
+            "a join FOR SYSTEM_TIME AS OF the processing time does not accept IS NOT DISTINCT FROM",
+            "compare with =",
+            snapshot,
+        )
+    if join.kind in KINDS and not any(_is_key(part, right, snapshot) for part in parts):
         raise invalid_join(
             "a join FOR SYSTEM_TIME AS OF the processing time requires an equation of a column of "
             f"{right.alias!r}",
@@ -73,14 +94,82 @@ def at_processing_time(join: Join) -> Join:
     return replace(join, right=replace(right, input=snapshot.input))
 
 
-def _is_key(condition: Typed, right: Named) -> bool:
-    """Return whether a condition equates a column of a source with a value of another."""
-    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
+def _is_looked_up(relation: Relation) -> bool:
+    """Return whether a relation selects columns of a table, without a filter."""
+    while True:
+        match relation:
+            case Scan():
+                return True
+            case Named(input=below):
+                relation = below
+            case Select(source=Named() as below, where=None) if selected_scan(relation) is not None:
+                relation = below
+            case _:
+                return False
+
+
+def _equates_nulls(condition: Typed, join: Join) -> bool:
+    """Return whether a condition equates both sides, and NULL with NULL.
+
+    Flink reads ``a = b OR (a IS NULL AND b IS NULL)`` as IS NOT DISTINCT FROM.
+    """
+    if not isinstance(condition, FunctionCall):
         return False
-    for column, other in (condition.arguments, condition.arguments[::-1]):
-        if isinstance(column, Ref) and column.relation == right.alias:
-            return right.alias not in aliases_in(other)
+    if condition.function.name == "OR":
+        for equation, both in (condition.arguments, condition.arguments[::-1]):
+            tests = {part.arguments[0] for part in conjuncts(both) if _is_null_test(part)}
+            if (
+                len(conjuncts(both)) == 2
+                and isinstance(equation, FunctionCall)
+                and tests == {*equation.arguments}
+                and equated_sides(equation, join) is not None
+            ):
+                return True
+        return False
+    is_equation = equated_sides(condition, join) is not None
+    return is_equation and condition.function.name == "IS NOT DISTINCT FROM"
+
+
+def _is_null_test(typed: Typed) -> TypeGuard[FunctionCall]:
+    return isinstance(typed, FunctionCall) and typed.function.name == "IS NULL"
+
+
+def _is_key(condition: Typed, right: Named, snapshot: Snapshot) -> bool:
+    """Return whether a condition equates a stored column of a table with another value.
+
+    Flink looks a column up as it is: not if it has to be cast to the type of the value, except
+    between types of strings.
+    """
+    if not isinstance(condition, FunctionCall) or len(condition.arguments) != 2:
+        return False
+    if condition.function.name not in ("=", "IN"):
+        return False
+    for key, other in (condition.arguments, condition.arguments[::-1]):
+        column = _without_casts(key)
+        if not isinstance(column, Ref) or column.relation != right.alias:
+            continue
+        names = [named.name for named in right.columns]
+        name = _scanned_column(snapshot.input, names.index(column.name))
+        is_cast = (
+            not isinstance(key.type, _STRINGS)
+            and common_type([key.type.nullable(), other.type.nullable()]) != key.type.nullable()
+        )
+        if name is not None and not is_cast and right.alias not in aliases_in(other):
+            return True
     return False
+
+
+def _without_casts(typed: Typed) -> Typed:
+    """Return the operand of casts that keep the type, or are between types of strings."""
+    while isinstance(typed, FunctionCall) and typed.function.name == "CAST":
+        value = typed.arguments[0]
+        is_same = value.type.nullable() == typed.type.nullable()
+        if not is_same and not (
+            isinstance(value.type, _STRINGS) and isinstance(typed.type, _STRINGS)
+        ):
+            break
+        typed = value
+    return typed
 
 
 def lookups_in(query: Relation) -> Iterator[Lookup]:
@@ -147,7 +236,7 @@ def _keys(
 
 
 def _scanned_column(relation: Relation, place: int) -> str | None:
-    """Return the column of the scanned table that a relation has at a place, None if computed."""
+    """Return the stored column of the table that a relation has at a place, None if computed."""
     while True:
         match relation:
             case Named(input=below):
@@ -158,8 +247,13 @@ def _scanned_column(relation: Relation, place: int) -> str | None:
                     return None
                 place = [named.name for named in source.columns].index(column.name)
                 relation = source.input
-            case Scan(columns=columns):
-                return columns[place].name
+            case Scan(columns=columns, table=table):
+                name = columns[place].name
+                stored = table.schema.columns
+                is_stored = any(
+                    column.name == name and isinstance(column, PhysicalColumn) for column in stored
+                )
+                return name if is_stored else None
             case _:
                 return None
 

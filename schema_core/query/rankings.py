@@ -36,7 +36,13 @@ def reference(expression: Typed) -> object:
 
 
 def first_rows(block: relational.Select) -> Ranking | None:
-    """Return the ranking whose first row the WHERE of a block keeps, if any."""
+    """Return the ranking by one column whose first row the WHERE of a block keeps, if any."""
+    numbered = first_numbered(block)
+    return None if numbered is None else _ranking(*numbered)
+
+
+def first_numbered(block: relational.Select) -> tuple[relational.Select, int] | None:
+    """Return the block below, and its item, whose number 1 the WHERE of a block keeps, if any."""
     source = block.source
     if not isinstance(source, relational.Named) or not isinstance(source.input, relational.Select):
         return None
@@ -51,7 +57,7 @@ def first_rows(block: relational.Select) -> Ranking | None:
     number = Ref(source.columns[ranks[0]].name, source.columns[ranks[0]].type, source.alias)
     if not any(_is_first(conjunct, number) for conjunct in conjuncts(block.where)):
         return None
-    return _ranking(inner, ranks[0])
+    return inner, ranks[0]
 
 
 def _is_first(condition: Typed, number: Ref) -> bool:

@@ -17,9 +17,22 @@ from typing import NamedTuple, cast
 
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError
-from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed, walk
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed, walk
 from schema_core.query import relation as relational
-from schema_core.query.rankings import FIRST_NUMBER, Ranking, first_rows
+from schema_core.query.derived_versions import (
+    distinct_rows,
+    first_when_arriving,
+    is_rowtime,
+    running_groups,
+)
+from schema_core.query.rankings import (
+    FIRST_NUMBER,
+    Ranking,
+    first_numbered,
+    first_rows,
+    items_by_reference,
+    reference,
+)
 from schema_core.query.relation import (
     Join,
     Named,
@@ -54,6 +67,10 @@ class Retained(Enum):
     LAST = "rows that are the last of their key when they arrive"
     #: the one with the least rowtime of each key
     FIRST = "the first row of each key"
+    #: those of a group, as it was when each row arrived
+    GROUPED = "all rows; a filter ends each version when the next row of its key arrives"
+    #: those that were the first of a ranking when they arrived
+    RANKED = "the rows that were first; a filter ends each when the next one arrives"
     #: changes: a deletion ends the version before it, a row before its update is none
     CHANGES = "all rows, of which the last column is the kind of change"
 
@@ -138,9 +155,11 @@ def temporal_join(join: Join) -> TemporalJoin | None:
             snapshot,
         )
     if any(subqueries_in(part) for part in conditions):
+        raise subquery_in_condition(snapshot)
+    if any(_is_false(part) for part in conditions):
         raise invalid_join(
-            "the condition of a join FOR SYSTEM_TIME AS OF has a subquery",
-            "write the subquery into WHERE",
+            "the condition of a join FOR SYSTEM_TIME AS OF is FALSE, so it compares no key",
+            "remove FALSE, or read the left side without the join",
             snapshot,
         )
     versions = find_versions(snapshot.input)
@@ -169,6 +188,45 @@ def invalid_join(problem: str, hint: str, snapshot: Snapshot) -> SchemaError:
     )
 
 
+def subquery_in_condition(snapshot: Snapshot) -> SchemaError:
+    """Return the error for a subquery in the condition of a join as of a time."""
+    return invalid_join(
+        "the condition of a join FOR SYSTEM_TIME AS OF has a subquery",
+        "write the subquery into WHERE",
+        snapshot,
+    )
+
+
+def require_uncorrelated(block: Select) -> None:
+    """Refuse correlated subqueries over a join as of a time, which Flink does not plan.
+
+    Raises:
+        SchemaError: `invalid-temporal-join`.
+    """
+    rest = [block.source]
+    while rest:
+        join = rest.pop()
+        if not isinstance(join, Join):
+            continue
+        rest += [join.left, join.right]
+        snapshot = snapshot_of(join)
+        if snapshot is None:
+            continue
+        for expression in relational.expressions_of(block):
+            for part in subqueries_in(expression):
+                if any(relational.outer_columns(relational.rows_of(part))):
+                    raise invalid_join(
+                        "a correlated subquery reads a join FOR SYSTEM_TIME AS OF",
+                        "join the rows of the subquery in place of it",
+                        snapshot,
+                    )
+
+
+def _is_false(condition: Typed) -> bool:
+    literal = condition.literal if isinstance(condition, Constant) else None
+    return getattr(literal, "text", "").upper() == "FALSE"
+
+
 def _left_time(join: Join, snapshot: Snapshot) -> Ref:
     time = snapshot.period
     if isinstance(time, Ref) and (time.relation, time.name) in _rowtimes(join.left):
@@ -181,16 +239,32 @@ def _left_time(join: Join, snapshot: Snapshot) -> Ref:
 
 
 def _split_condition(join: Join) -> tuple[tuple[tuple[Typed, Typed], ...], tuple[Typed, ...]]:
-    """Return the equated expressions of the left and right side, and the other conditions."""
+    """Return the equated expressions of the left and right side, and the other conditions.
+
+    If both sides are equated with a constant, too, Flink removes their equation.
+    """
     keys: list[tuple[Typed, Typed]] = []
     conditions: list[Typed] = []
-    for part in conjuncts(join.condition):
+    parts = conjuncts(join.condition)
+    constant = set(map(reference, chain.from_iterable(map(_constants, parts))))
+    for part in parts:
         equated = equated_sides(part, join)
-        if equated is None:
+        if equated is None or {*map(reference, equated)} <= constant:
             conditions.append(part)
         else:
             keys.append(equated)
     return tuple(keys), tuple(conditions)
+
+
+def _constants(condition: Typed) -> list[Typed]:
+    """Return the columns that a condition equates with a constant."""
+    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
+        return []
+    return [
+        column
+        for column, other in (condition.arguments, condition.arguments[::-1])
+        if isinstance(column, Ref) and not any(isinstance(part, Ref) for part in walk(other))
+    ]
 
 
 def equated_sides(condition: Typed, join: Join) -> tuple[Typed, Typed] | None:
@@ -242,6 +316,12 @@ def _require_versions(
             "add an equation with each column of the key to ON",
             snapshot,
         )
+    if len(_rowtime_positions(snapshot.input)) > 1:
+        raise invalid_join(
+            f"the versioned table {name!r} has several rowtimes",
+            "select one rowtime, or cast the others to TIMESTAMP(3)",
+            snapshot,
+        )
     if versions.is_filtered:
         raise invalid_join(
             f"the versioned table {name!r} filters versions, which would show older ones again",
@@ -269,8 +349,8 @@ def find_versions(relation: Relation) -> Versions:
     """Return the versions of a relation.
 
     Raises:
-        UnsupportedError: `not-executable` for results of GROUP BY and of other rankings, whose
-            versions Flink derives from changes.
+        UnsupportedError: `not-executable` for results of queries whose versions Flink derives from
+            changes of several tables, or of results that change themselves.
     """
     match relation:
         case relational.Scan(table=table):
@@ -286,23 +366,43 @@ def find_versions(relation: Relation) -> Versions:
             return versions._replace(rows=_with_rows(relation, versions))
         case Select():
             return _versions_of_block(relation)
+        case relational.Sort(input=below, fetch=None, offset=None) if _sorts_by_time(relation):
+            return find_versions(below)
         case _:
             times = _rowtime_positions(relation)
             return Versions(relation, None, min(times, default=None))
 
 
+def _sorts_by_time(sort: relational.Sort) -> bool:
+    """Return whether rows are sorted as they arrive, which keeps the order of equal rowtimes."""
+    if len(sort.keys) != 1 or sort.columns != sort.input.columns:
+        return False
+    value = sort.keys[0].expression
+    names = {sort.columns[place].name for place in _rowtime_positions(sort.input)}
+    return isinstance(value, Ref) and value.name in names and not sort.keys[0].descending
+
+
 def _versions_of_block(block: Select) -> Versions:
-    if (ranking := first_rows(block)) is not None:
+    ranking = first_rows(block)
+    if ranking is not None and ranking.time in _rowtime_positions(ranking.block):
         return _first_of_ranking(block, ranking)
     if block.qualify is not None and (ranked := _ranked_block(block)) is not None:
         return find_versions(ranked)
+    if (numbered := first_numbered(block)) is not None:
+        return _first_when_arriving(block, *numbered)
+    if block.grouping is not None:
+        return _versions_of_groups(block)
     parts = [part for item in block.items for part in subexpressions(item.expression)]
-    if block.grouping or block.distinct or block.qualify or any(map(is_windowed, parts)):
+    if block.qualify or any(map(is_windowed, parts)):
         raise UnsupportedError(
-            "FOR SYSTEM_TIME AS OF over GROUP BY, DISTINCT or OVER is not supported on Spark",
+            "FOR SYSTEM_TIME AS OF over OVER is not supported on Spark",
             code="not-executable",
             hint=_DEDUPLICATE,
         )
+    if block.distinct:
+        rows = distinct_rows(block)
+        times = _rowtime_positions(block)
+        return Versions(rows, tuple(range(len(block.items))), min(times, default=None))
     if isinstance(block.source, Join):
         raise UnsupportedError(
             "FOR SYSTEM_TIME AS OF over a join is not supported on Spark",
@@ -365,14 +465,7 @@ def _filter_versions(
 
 def _is_constant(condition: Typed, names: Collection[str | None]) -> bool:
     """Return whether a condition equates one of the columns with a constant."""
-    if not isinstance(condition, FunctionCall) or condition.function.name not in EQUATIONS:
-        return False
-    return any(
-        isinstance(column, Ref)
-        and column.name in names
-        and not any(isinstance(part, Ref) for part in walk(other))
-        for column, other in (condition.arguments, condition.arguments[::-1])
-    )
+    return any(isinstance(ref, Ref) and ref.name in names for ref in _constants(condition))
 
 
 def _places(block: Select, source: Named) -> dict[int, int]:
@@ -392,13 +485,6 @@ def _first_of_ranking(block: Select, ranking: Ranking) -> Versions:
     In the rows that are returned each has number 1, so the block selects all of them.
     """
     source, inner = cast("Named", block.source), ranking.block
-    if ranking.time not in _rowtime_positions(inner):
-        raise UnsupportedError(
-            "FOR SYSTEM_TIME AS OF over ROW_NUMBER by another order than that of a rowtime is not "
-            "supported on Spark",
-            code="not-executable",
-            hint="order by the rowtime only",
-        )
     items = list(inner.items)
     items[ranking.rank] = items[ranking.rank]._replace(expression=FIRST_NUMBER)
     rows = replace(block, source=replace(source, input=replace(inner, items=tuple(items))))
@@ -408,6 +494,56 @@ def _first_of_ranking(block: Select, ranking: Ranking) -> Versions:
     retained = Retained.LAST if ranking.descending else Retained.FIRST
     versions = Versions(rows, key, places.get(ranking.time), retained)
     return _filter_versions(versions, ranking.key, 0, source.columns[ranking.rank].name)
+
+
+def _first_when_arriving(block: Select, inner: Select, rank: int) -> Versions:
+    """Return the versions of rows with number 1 in another order than that of a rowtime."""
+    source, number = cast("Named", block.source), inner.items[rank].expression
+    if not isinstance(number, FunctionCall) or number.over is None:
+        return Versions(block, None, None)
+    if number.function.name != "ROW_NUMBER":  # equal rows have one number: there is no key
+        return Versions(block, None, min(_rowtime_positions(block), default=None))
+    over = number.over
+    first = first_when_arriving(inner, source.alias, over.partition_by, over.order_by)
+    shown = items_by_reference(inner)
+    keys = [shown.get(reference(key), (None,))[0] for key in over.partition_by]
+    places = _places(block, source)
+    found = [None if place is None else places.get(place) for place in keys]
+    key = tuple(place for place in found if place is not None)
+    times = [places[place] for place in _rowtime_positions(inner) if place in places]
+    versions = Versions(
+        replace(block, source=first),
+        key if key and None not in found else None,
+        min(times, default=None),
+        Retained.RANKED,
+    )
+    compared = tuple(place for place in keys if place is not None)
+    return _filter_versions(versions, compared, 0, source.columns[rank].name)
+
+
+def _versions_of_groups(block: Select) -> Versions:
+    """Return the versions of GROUP BY: a group as it was when each of its rows arrived."""
+    running, having = running_groups(block)
+    shown = items_by_reference(block)
+    grouped = block.grouping.keys if block.grouping is not None else ()
+    found = [shown.get(reference(key), (None,))[0] for key in grouped]
+    key = tuple(place for place in found if place is not None)
+    rowtimes = set() if block.source is None else _rowtimes(block.source)
+    times = [
+        place for place, item in enumerate(block.items) if is_rowtime(item.expression, rowtimes)
+    ]
+    versions = Versions(
+        running,
+        key if key and None not in found else None,
+        times[0] if len(times) == 1 else None,
+        Retained.GROUPED,
+    )
+    if having is None:
+        return versions
+    if not any(map(is_windowed, subexpressions(having))):
+        return versions._replace(rows=replace(running, where=having))
+    items = (*running.items, relational.Item(f"{_FILTER}0", having))
+    return versions._replace(rows=replace(running, items=items), filters=1)
 
 
 def _ranked_block(block: Select) -> Select | None:
@@ -562,9 +698,10 @@ def _rowtime_positions(relation: Relation) -> set[int]:
             | Snapshot(input=below)
             | relational.Sample(input=below)
             | relational.Sort(input=below)
-            | relational.WindowTable(input=below)
         ):
             return marked | _rowtime_positions(below)
+        case relational.WindowTable(input=below):
+            return marked | _rowtime_positions(below) | {len(relation.columns) - 1}
         case Select(items=items, source=source) if source is not None:
             rowtimes = _rowtimes(source)
             grouped = relation.grouping is not None

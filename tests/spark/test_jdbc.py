@@ -471,14 +471,15 @@ def looked_up(lite: Tables) -> Tables:
     bounds = {"scan__partition__num": "2", "scan__partition__lower_bound": "2",
               "scan__partition__upper_bound": "9"}  # fmt: skip
     lite.create("r", "id INT, s STRING", "t", scan__partition__column="id", **bounds)
-    lite.environment.execute_sql("CREATE TEMPORARY VIEW v AS SELECT s, id FROM r WHERE s <> 'b'")
+    lite.environment.execute_sql("CREATE TEMPORARY VIEW v AS SELECT s, id FROM r")
     return lite
 
 
 def test_lookups_find_rows_out_of_the_bounds_of_scans(looked_up: Tables) -> None:
     assert [(2, "b"), (3, "c")] == looked_up.rows("SELECT * FROM r")
     assert [(1, "a"), (2, "b"), (3, "c")] == looked_up.rows(LOOKUP.format("r"))
-    assert [(1, "a"), (2, None), (3, "c")] == looked_up.rows(LOOKUP.format("v"))
+    filtered = f"{LOOKUP.format('v')} AND r.s <> 'b'"
+    assert [(1, "a"), (2, None), (3, "c")] == looked_up.rows(filtered)
     both = f"SELECT x.id, x.s, y.s FROM ({LOOKUP.format('r')}) AS x LEFT JOIN r AS y ON x.id = y.id"
     assert [(1, "a", None), (2, "b", "b"), (3, "c", "c")] == looked_up.rows(both)
 
@@ -556,9 +557,7 @@ def with_keys(request: pytest.FixtureRequest) -> Tables:
         ("l.id + 1 = r.id", ("id",), 3),
         ("l.id = r.id AND l.id > 1", ("id",), 3),
         ("l.id = r.id AND r.s = 'b'", ("id",), 3),
-        ("l.id IS NOT DISTINCT FROM r.id", None, None),
         ("CAST(l.id AS STRING) = r.s", ("s",), 3),
-        ("CAST(l.id AS DECIMAL(9, 1)) = r.id", None, None),
         ("l.id = r.id WHERE l.s = 'a' AND l.id IS NOT NULL", ("id",), 1),
     ],
 )
@@ -566,8 +565,8 @@ def test_lookups_send_the_keys_of_the_other_side(
     with_keys: Tables,
     keys: list[LookupKeys | None],
     condition: str,
-    columns: tuple[str, ...] | None,
-    count: int | None,
+    columns: tuple[str, ...],
+    count: int,
 ) -> None:
     """The rows are those of a join with all rows of the table."""
     query = f"{LEFT_JOIN} {condition}"

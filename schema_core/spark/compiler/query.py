@@ -21,7 +21,7 @@ from schema_core.query.from_clause import OPTIONS, hinted_sources
 from schema_core.query.lookup_joins import at_processing_time
 from schema_core.query.relation import Relation, Select
 from schema_core.query.scope import OF_GROUPING
-from schema_core.query.temporal_joins import invalid_join, temporal_join
+from schema_core.query.temporal_joins import invalid_join, require_uncorrelated, temporal_join
 from schema_core.spark.compiler import tree, windows
 from schema_core.spark.compiler.absent_items import (
     Absent,
@@ -936,6 +936,7 @@ class Block:
     def __init__(
         self, query_compiler: QueryCompiler, block: Select, hidden: Sequence[Typed], hints: str
     ) -> None:
+        require_uncorrelated(block)
         self.query_compiler: QueryCompiler = query_compiler
         self.block: Select = block
         self.hidden: Sequence[Typed] = hidden

@@ -16,8 +16,9 @@ from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.temporal_joins import Retained, TemporalJoin, named_sources
 from schema_core.spark.compiler import tree
+from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.template import inline
+from schema_core.spark.compiler.template import inline, sql
 from schema_core.spark.compiler.translation import PREFIX, require_orderable
 from schema_core.spark.compiler.tree import (
     FromProjections,
@@ -103,6 +104,9 @@ class _Writer:
         if self.temporal.retained is Retained.CHANGES:
             left_after = f"if({self._kind} = '{RowKind.DELETE}', NULL, {VERSION}) AS {VERSION}"
             joined = f"(SELECT {', '.join([*kept, left_after])} FROM {joined})"
+        elif self._ends_versions:
+            left_after = f"if({VERSION}.is_last, {VERSION}.version, NULL) AS {VERSION}"
+            joined = f"(SELECT {', '.join([*kept, left_after])} FROM {joined})"
         joined = f"(SELECT * FROM {joined}{where})"
         if self.temporal.conditions:
             joined = self._select_versions(joined, kept)
@@ -151,13 +155,14 @@ class _Writer:
         lifting = Lifting(own=(own,), outer=self.compiler.around, hiding=frozenset({right.alias}))
         column = right.columns[self.temporal.rowtime]
         time = Ref(column.name, column.type, right.alias)
+        is_grouped = self.temporal.retained is Retained.GROUPED
         fields = ", ".join(
             f"'{place}', {quote(right.alias)}.{quote(column.name)}"
             for place, column in enumerate(right.columns)
         )
         columns = [
             *self._key_columns(keys, lifting, replace(self.join, right=right)),
-            f"{self._time(time, lifting)} AS {TIME}",
+            f"{self._time(time, lifting, is_derived=is_grouped)} AS {TIME}",
             f"monotonically_increasing_id() AS {ARRIVAL}",
             f"FALSE AS {IS_LEFT}",
             f"named_struct({fields}) AS {VERSION}",
@@ -171,6 +176,12 @@ class _Writer:
         nulls = ", ".join(f"NULL AS {name}" for names in self.names for name in names)
         shown = [*self.keys, TIME, ARRIVAL, IS_LEFT, VERSION]
         return f"SELECT {', '.join(shown)}, {nulls} FROM ({rows})"
+
+    @property
+    def _ends_versions(self) -> bool:
+        """Whether a version ends when the next row of its key arrives, whatever its rowtime."""
+        is_derived = self.temporal.retained in (Retained.GROUPED, Retained.RANKED)
+        return is_derived and self.temporal.filters > 0
 
     @property
     def _kind(self) -> str:
@@ -187,6 +198,16 @@ class _Writer:
         match self.temporal.retained:
             case Retained.ALL | Retained.CHANGES:
                 return rows
+            case Retained.GROUPED | Retained.RANKED:
+                if not self._ends_versions:
+                    return rows
+                number = f"row_number() OVER (PARTITION BY {by} ORDER BY {ARRIVAL} DESC) = 1"
+                shown = ", ".join([*self.keys, TIME, ARRIVAL, IS_LEFT])
+                version = f"named_struct('version', {VERSION}, 'is_last', `{PREFIX}last`)"
+                return (
+                    f"SELECT {shown}, {version} AS {VERSION} FROM"
+                    f" (SELECT *, {number} AS `{PREFIX}last` FROM ({rows})) WHERE TRUE{filters}"
+                )
             case Retained.FIRST:
                 number = f"row_number() OVER (PARTITION BY {by} ORDER BY {TIME}, {ARRIVAL})"
                 return f"SELECT * FROM ({rows}) QUALIFY {number} = 1{filters}"
@@ -215,10 +236,16 @@ class _Writer:
             for node, name in zip(nodes, self.keys, strict=True)
         ]
 
-    def _time(self, time: Typed, lifting: Lifting) -> str:
-        """Return a rowtime, which must not be NULL: Flink's watermark fails the job."""
+    def _time(self, time: Typed, lifting: Lifting, *, is_derived: bool = False) -> str:
+        """Return a rowtime, which must not be NULL: Flink's watermark fails the job.
+
+        If `is_derived` it is the result of an aggregate.
+        """
         node: Node = self.compiler.compile(time)
-        if time.type.is_nullable:
+        if time.type.is_nullable and is_derived:  # Flink reads 0 in place of NULL
+            first = datetimes.of_millis(sql("0L"), time.type)
+            node = inline("coalesce({v}, {first})", v=node, first=first)
+        elif time.type.is_nullable:
             name = getattr(time, "name", "")
             problem = f"the rowtime {name!r} of a join FOR SYSTEM_TIME AS OF is NULL"
             node = inline("coalesce({v}, raise_error({problem}))", v=node, problem=problem)

@@ -138,6 +138,8 @@ OTHERS = {
     "RAND_INTEGER": rewrite_rule(rand_integer),
     "UUID": native("uuid()"),
     "CURRENT_DATABASE": native(current_database),
+    #: of `query.derived_versions`
+    "$ARRIVAL": native("monotonically_increasing_id()"),
     "PRINT": refusal_rule("it is internal to Flink"),
 }
 
