@@ -1,8 +1,5 @@
 import org.apache.flink.configuration.*;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.table.connector.*;
+import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.connector.source.*;
 import org.apache.flink.table.connector.source.lookup.*;
 import org.apache.flink.table.data.*;
@@ -10,7 +7,6 @@ import org.apache.flink.table.factories.*;
 import org.apache.flink.table.functions.*;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.*;
-import java.nio.file.*;
 import java.util.*;
 
 /** A table that is read whole or looked up by key: lines of csv in a file, its options those of lookups. */
@@ -28,26 +24,6 @@ public class LookupFactory implements DynamicTableSourceFactory {
         boolean a = h.getOptions().get(ASYNC);
         return h.getOptions().get(SCAN) ? new ScanSrc(h.getOptions().get(PATH), t, a) : new Src(h.getOptions().get(PATH), t, a);
     }
-    static Object value(LogicalType t, String s) {
-        if (s.isEmpty()) return null;
-        switch (t.getTypeRoot()) {
-            case INTEGER: return Integer.valueOf(s);
-            case BIGINT: return Long.valueOf(s);
-            case DOUBLE: return Double.valueOf(s);
-            case VARCHAR: return StringData.fromString(s);
-            case TIMESTAMP_WITHOUT_TIME_ZONE: return TimestampData.fromLocalDateTime(java.time.LocalDateTime.parse(s.replace(' ', 'T')));
-            default: throw new IllegalArgumentException(t.toString());
-        }
-    }
-    static List<RowData> rows(String path, DataType type) throws Exception {
-        List<LogicalType> types = type.getLogicalType().getChildren(); List<RowData> r = new ArrayList<>();
-        for (String line : Files.readAllLines(Paths.get(path))) {
-            String[] cells = line.split(",", -1); GenericRowData row = new GenericRowData(types.size());
-            for (int i = 0; i < cells.length; i++) row.setField(i, value(types.get(i), cells[i]));
-            r.add(row);
-        }
-        return r;
-    }
     static List<RowData> found(List<RowData> rows, List<LogicalType> types, int[] keys, RowData key) {
         List<RowData> r = new ArrayList<>();
         for (RowData row : rows) {
@@ -64,7 +40,7 @@ public class LookupFactory implements DynamicTableSourceFactory {
         final String path; final DataType type; final int[] keys; transient List<RowData> rows;
         Finder(String path, DataType type, int[] keys) { this.path = path; this.type = type; this.keys = keys; }
         public Collection<RowData> lookup(RowData key) throws java.io.IOException {
-            try { if (rows == null) rows = rows(path, type); } catch (Exception e) { throw new java.io.IOException(e); }
+            try { if (rows == null) rows = CsvRows.rows(path, type); } catch (Exception e) { throw new java.io.IOException(e); }
             return found(rows, type.getLogicalType().getChildren(), keys, key);
         }
     }
@@ -92,13 +68,7 @@ public class LookupFactory implements DynamicTableSourceFactory {
         public ChangelogMode getChangelogMode() { return ChangelogMode.insertOnly(); }
         public DynamicTableSource copy() { return new ScanSrc(path, type, async); }
         public ScanRuntimeProvider getScanRuntimeProvider(ScanContext ctx) {
-            TypeInformation<RowData> ti = ctx.createTypeInformation(type);
-            return new DataStreamScanProvider() {
-                public DataStream<RowData> produceDataStream(ProviderContext pc, StreamExecutionEnvironment env) {
-                    try { return env.fromData(rows(path, type), ti).setParallelism(1); } catch (Exception e) { throw new RuntimeException(e); }
-                }
-                public boolean isBounded() { return true; }
-            };
+            return CsvRows.scan(() -> CsvRows.rows(path, type), ctx.createTypeInformation(type));
         }
     }
 }

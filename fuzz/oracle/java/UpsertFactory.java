@@ -1,8 +1,5 @@
-import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.configuration.*;
-import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.table.connector.*;
+import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.connector.source.*;
 import org.apache.flink.table.data.*;
 import org.apache.flink.table.factories.*;
@@ -28,20 +25,13 @@ public class UpsertFactory implements DynamicTableSourceFactory {
         public DynamicTableSource copy() { return new Src(path, type); }
         public String asSummaryString() { return "oracle-upsert"; }
         public ScanRuntimeProvider getScanRuntimeProvider(ScanContext ctx) {
-            TypeInformation<RowData> ti = ctx.createTypeInformation(type);
-            return new DataStreamScanProvider() {
-                public DataStream<RowData> produceDataStream(ProviderContext pc, StreamExecutionEnvironment env) {
-                    try { return env.fromData(rows(), ti).setParallelism(1); } catch (Exception e) { throw new RuntimeException(e); }
-                }
-                public boolean isBounded() { return true; }
-            };
+            return CsvRows.scan(this::rows, ctx.createTypeInformation(type));
         }
         List<RowData> rows() throws Exception {
             List<LogicalType> types = type.getLogicalType().getChildren(); List<RowData> r = new ArrayList<>();
             for (String line : Files.readAllLines(Paths.get(path))) {
-                String[] cells = line.split(",", -1); GenericRowData row = new GenericRowData(types.size());
+                String[] cells = line.split(",", -1); GenericRowData row = CsvRows.row(types, cells, 1);
                 for (RowKind kind : RowKind.values()) if (kind.shortString().equals(cells[0])) row.setRowKind(kind);
-                for (int i = 0; i < types.size(); i++) row.setField(i, LookupFactory.value(types.get(i), cells[i + 1]));
                 r.add(row);
             }
             return r;

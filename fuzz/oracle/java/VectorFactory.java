@@ -1,8 +1,5 @@
 import org.apache.flink.configuration.*;
-import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.streaming.api.datastream.DataStream;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.table.connector.*;
+import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.connector.source.*;
 import org.apache.flink.table.connector.source.search.*;
 import org.apache.flink.table.data.*;
@@ -10,7 +7,6 @@ import org.apache.flink.table.factories.*;
 import org.apache.flink.table.functions.*;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.*;
-import java.nio.file.*;
 import java.util.*;
 
 /** A table whose rows are searched by a vector: lines of csv in a file, the numbers of an array separated by spaces. */
@@ -28,30 +24,6 @@ public class VectorFactory implements DynamicTableSourceFactory {
         String path = h.getOptions().get(PATH), metric = h.getOptions().get(METRIC);
         boolean a = h.getOptions().get(ASYNC);
         return h.getOptions().get(SCAN) ? new ScanSrc(path, metric, c.getPhysicalRowDataType(), a) : new Src(path, metric, c.getPhysicalRowDataType(), a);
-    }
-    static Object value(LogicalType t, String s) {
-        if (s.isEmpty()) return null;
-        switch (t.getTypeRoot()) {
-            case INTEGER: return Integer.valueOf(s);
-            case BIGINT: return Long.valueOf(s);
-            case VARCHAR: return StringData.fromString(s);
-            case ARRAY: {
-                List<Object> items = new ArrayList<>();
-                boolean single = ((ArrayType) t).getElementType().is(LogicalTypeRoot.FLOAT);
-                for (String item : s.trim().split(" +")) items.add(item.equals("null") ? null : single ? (Object) Float.valueOf(item) : (Object) Double.valueOf(item));
-                return new GenericArrayData(items.toArray());
-            }
-            default: throw new IllegalArgumentException(t.toString());
-        }
-    }
-    static List<RowData> rows(String path, DataType type) throws Exception {
-        List<LogicalType> types = type.getLogicalType().getChildren(); List<RowData> r = new ArrayList<>();
-        for (String line : Files.readAllLines(Paths.get(path))) {
-            String[] cells = line.split(",", -1); GenericRowData row = new GenericRowData(types.size());
-            for (int i = 0; i < cells.length; i++) row.setField(i, value(types.get(i), cells[i]));
-            r.add(row);
-        }
-        return r;
     }
     static double[] numbers(ArrayData a, LogicalType element) {
         double[] r = new double[a.size()];
@@ -72,7 +44,7 @@ public class VectorFactory implements DynamicTableSourceFactory {
         final String path, metric; final DataType type; final int column; transient List<RowData> rows;
         Finder(String path, String metric, DataType type, int column) { this.path = path; this.metric = metric; this.type = type; this.column = column; }
         public Collection<RowData> vectorSearch(int k, RowData query) throws java.io.IOException {
-            try { if (rows == null) rows = rows(path, type); } catch (Exception e) { throw new java.io.IOException(e); }
+            try { if (rows == null) rows = CsvRows.rows(path, type); } catch (Exception e) { throw new java.io.IOException(e); }
             if (query.isNullAt(0)) return List.of();
             List<LogicalType> types = type.getLogicalType().getChildren();
             LogicalType element = ((ArrayType) types.get(column)).getElementType();
@@ -115,13 +87,7 @@ public class VectorFactory implements DynamicTableSourceFactory {
         public ChangelogMode getChangelogMode() { return ChangelogMode.insertOnly(); }
         public DynamicTableSource copy() { return new ScanSrc(path, metric, type, async); }
         public ScanRuntimeProvider getScanRuntimeProvider(ScanContext ctx) {
-            TypeInformation<RowData> ti = ctx.createTypeInformation(type);
-            return new DataStreamScanProvider() {
-                public DataStream<RowData> produceDataStream(ProviderContext pc, StreamExecutionEnvironment env) {
-                    try { return env.fromData(rows(path, type), ti).setParallelism(1); } catch (Exception e) { throw new RuntimeException(e); }
-                }
-                public boolean isBounded() { return true; }
-            };
+            return CsvRows.scan(() -> CsvRows.rows(path, type), ctx.createTypeInformation(type));
         }
     }
 }

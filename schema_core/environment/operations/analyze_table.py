@@ -26,7 +26,7 @@ from schema_core.catalog.statistics import (
     ColumnStatisticsData,
 )
 from schema_core.environment.operations.data import run_query
-from schema_core.environment.operations.row_changes import require_batch
+from schema_core.environment.operations.streaming_sinks import require_batch
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
@@ -67,7 +67,7 @@ def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult
     `statement-not-supported` for a temporary table, a catalog that stores no statistics, and in
     streaming mode.
     """
-    require_batch(session, statement, "ANALYZE TABLE")
+    require_batch(session, "ANALYZE TABLE")
     with at_span(statement.path.span):
         target = _permanent_table(session, session.identifier(statement.path))
         catalog = session.registry.get(target.identifier.catalog_name)

@@ -36,6 +36,7 @@ from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
+from schema_core.environment.operations.streaming_sinks import require_consumed_updates
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
@@ -394,6 +395,8 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     if isinstance(old, ResolvedCatalogTable):
         replaced = session.bind(identifier).table
     session.tables.require_writable(identifier, target.options)
+    with at_span(statement.span):
+        require_consumed_updates(session, relation, BoundTable(identifier, target))
     query = session.executable(relation)
     job = _pending_job(session, target, replaced, query)
     graph = planner_of_job(session, relation, identifier).create_as(

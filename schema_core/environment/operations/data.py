@@ -23,6 +23,10 @@ from schema_core.environment.jobs.recovery import (
     finish_for_write,
     require_unchanged,
 )
+from schema_core.environment.operations.streaming_sinks import (
+    require_batch,
+    require_consumed_updates,
+)
 from schema_core.environment.options import (
     DISPLAY_WIDTH,
     DML_SYNC,
@@ -181,9 +185,14 @@ def check_insert(
 ) -> tuple[relational.Relation, BoundTable]:
     """Return the query of an INSERT and its target; errors in columns refer to the query."""
     target = insert_target(session, statement)
+    if statement.overwrite:
+        with at_span(statement.span):
+            require_batch(session, "INSERT OVERWRITE")
     relation = session.query(statement.query, text)
     with at_span(statement.query.span):
         require_fit(relation, target, Writing.of(statement))
+    with at_span(statement.span):
+        require_consumed_updates(session, relation, target)
     _require_key_of_rows(session, relation, target, statement)
     return relation, target
 

@@ -18,6 +18,7 @@ from schema_core.environment.operations.data import (
     require_fit,
 )
 from schema_core.environment.operations.plan_ctas import plan_creation
+from schema_core.environment.operations.streaming_sinks import require_consumed_updates
 from schema_core.environment.planner import BoundTable, SupportsChangelogs
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.plans.explain_detail import ExplainDetail
@@ -159,6 +160,9 @@ def explain_creation(
 
     As in Flink an existing table is not an error: the plan reports it.
     """
+    require_consumed_updates(
+        session, creation.relation, BoundTable(creation.identifier, creation.table)
+    )
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()
     columns = persisted_columns(creation.table.resolved_schema)

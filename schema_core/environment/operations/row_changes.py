@@ -12,6 +12,7 @@ from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.recovery import finish, finish_for_write, require_unchanged
 from schema_core.environment.operations.data import check_names, run_job, staged_target
+from schema_core.environment.operations.streaming_sinks import require_batch
 from schema_core.environment.options import LENGTH_ENFORCER
 from schema_core.environment.planner import (
     BoundTable,
@@ -59,7 +60,7 @@ def kind_of(statement: Statement) -> RowChangeKind:
 
 
 def _change(session: Session, statement: Statement, text: str) -> TableResult:
-    require_batch(session, statement, kind_of(statement).value)
+    require_batch(session, kind_of(statement).value)
     with at_span(statement.path.span):
         identifier = session.identifier(statement.path)
         if session.temporary.kind(identifier) is None:
@@ -68,16 +69,6 @@ def _change(session: Session, statement: Statement, text: str) -> TableResult:
         check_declared_metadata(target.table, "write")
     rows = resolve_rows(session, identifier, target.table.resolved_schema, statement, text)
     return run_job(session, [partial(_prepare, session, rows, target, statement)])
-
-
-def require_batch(session: Session, statement: object, name: str) -> None:
-    """Refuse a statement that Flink runs in batch mode only (`statement-not-supported`)."""
-    if session.streaming:
-        raise UnsupportedError(
-            f"{name} is not supported in streaming mode",
-            code="statement-not-supported",
-            hint="create the environment with EnvironmentSettings.in_batch_mode()",
-        )
 
 
 def _prepare(
@@ -304,7 +295,7 @@ def _unused_name(name: str, names: Sequence[str]) -> str:
 
 def truncate(session: Session, statement: TruncateTable, text: str) -> TableResult:
     """Delete all rows of a table, in one commit."""
-    require_batch(session, statement, "TRUNCATE TABLE")
+    require_batch(session, "TRUNCATE TABLE")
     with at_span(statement.path.span):
         identifier = session.identifier(statement.path)
         if session.temporary.kind(identifier) is None:

@@ -36,6 +36,10 @@ from schema_core.environment.operations.explain import (
     explain_write,
 )
 from schema_core.environment.operations.plan_ctas import CtasPlan, plan_creation
+from schema_core.environment.operations.streaming_sinks import (
+    require_batch,
+    require_consumed_updates,
+)
 from schema_core.environment.options import ConfigOption, warn_deprecated
 from schema_core.environment.planner import BoundTable, RowDifferences, SupportsComparison
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
@@ -1214,7 +1218,11 @@ def _build_insertion(
     as_sql: Callable[[], str],
     hints: Mapping[str, str] | None = None,
 ) -> TablePipeline:
-    prepare = partial(prepare_write, session, relation, target, how)
+    def prepare() -> JobGraph:
+        if how.overwrite:
+            require_batch(session, "INSERT OVERWRITE")
+        require_consumed_updates(session, relation, target)
+        return prepare_write(session, relation, target, how)
 
     def compile_(compiler: PlanCompiler) -> None:
         compiler.writing(relation, as_sql(), target.identifier, how, hints or {})

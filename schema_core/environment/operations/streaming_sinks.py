@@ -1,0 +1,73 @@
+"""What streaming mode cannot write: statements of batch mode, updates of tables that append.
+
+As in Flink, this also holds for queries of bounded tables.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from schema_core.environment.connector import Ability, installed_connector
+from schema_core.environment.options import RUNTIME_MODE
+from schema_core.environment.planner import BoundTable
+from schema_core.environment.session import Session
+from schema_core.environment.table_api.inline import InlineTable
+from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.query.relation import Relation, Scan
+from schema_core.query.updates import find_update
+from schema_core.types import RowKind
+
+
+def require_batch(session: Session, name: str) -> None:
+    """Refuse a statement that Flink runs in batch mode only (`statement-not-supported`)."""
+    if _is_streaming(session):
+        raise UnsupportedError(
+            f"{name} is not supported in streaming mode",
+            code="statement-not-supported",
+            hint="create the environment with EnvironmentSettings.in_batch_mode(), or run "
+            f"SET '{RUNTIME_MODE.key}' = 'batch'",
+        )
+
+
+def require_consumed_updates(session: Session, relation: Relation, target: BoundTable) -> None:
+    """Require that a table takes the updates of a streaming query (`streaming-not-supported`)."""
+    if not _is_streaming(session) or _consumes_updates(target):
+        return
+    operation = find_update(session.executable(relation), partial(_holds_changes, session))
+    if operation is not None:
+        raise UnsupportedError(
+            f"the table {target.identifier.as_summary_string()} cannot consume update changes, "
+            f"which {operation} produces",
+            code="streaming-not-supported",
+            hint="run the query in batch mode, with EnvironmentSettings.in_batch_mode(), or write "
+            "a table with a primary key whose connector replaces rows, such as 'jdbc'",
+        )
+
+
+def _is_streaming(session: Session) -> bool:
+    return RUNTIME_MODE.of(session.config.get_configuration()) == "STREAMING"
+
+
+def _consumes_updates(target: BoundTable) -> bool:
+    """Return whether a table takes updates; True if its connector is not installed."""
+    connector: Any = installed_connector(target.table.options)
+    if connector is None or not connector.can_write:
+        return True  # reported where it is opened
+    if Ability.UPSERT in connector.abilities:
+        return target.table.resolved_schema.primary_key is not None
+    consumes = getattr(connector, "consumes_changes", None)
+    return consumes is not None and consumes(target.table.options)
+
+
+def _holds_changes(session: Session, scan: Scan) -> bool:
+    """Return whether a table has updates or deletions, by its connector and its options."""
+    options = session.config.get_configuration()
+    source = session.bind(scan.table.identifier, scan.timestamp).with_hints(scan.hints, options)
+    if isinstance(source.table, InlineTable):
+        return False
+    try:
+        mode = getattr(installed_connector(source.table.options), "changelog_mode", None)
+        return mode is not None and not mode(source.table.options).contains_only(RowKind.INSERT)
+    except SchemaCoreError:  # reported where the table is opened
+        return False
