@@ -164,7 +164,8 @@ class TranslationContext:
     `zone` is the session's time zone in Flink; `column`, `subquery` and `user` compile columns of
     the source, queries used as values and calls of users' functions. A query below has computed the
     expressions in `computed`, except in arguments of aggregates. `conditions` are the identities of
-    the calls whose NULL has the effect of FALSE, `absent` the columns that are items.
+    the calls whose NULL has the effect of FALSE, `absent` the columns that are items. `is_result`
+    is set where the query returns the value for each row.
     """
 
     zone: str = "UTC"
@@ -176,6 +177,7 @@ class TranslationContext:
     database: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
     absent: Absent = field(default_factory=dict)
+    is_result: bool = False
 
 
 def compile_expression(typed: Typed, context: TranslationContext | None = None) -> nodes.Node:
@@ -271,6 +273,7 @@ def _compile_call(
         None if call.filter is None else _compile(call.filter, context),
         None if call.over is None else _window(call.over, context, call.function.name),
         id(call) in context.conditions,
+        context.is_result,
         context.database,
         context.bounds,
     )

@@ -125,6 +125,7 @@ def query_text(  # noqa: PLR0913 - one argument for each part that the caller re
     compiler = QueryCompiler(
         source, zone, user, rows, database=database, staged=staged, operator=operator
     )
+    compiler = replace(compiler, result=result_items(relation))
     results = relational.result_columns(relation)
     nodes: list[Node] = [tree.Column(column.name) for column in results]
     if any(call.function.name in UNDEFINED for call in relational.calls_in(relation)):
@@ -145,6 +146,16 @@ def query_text(  # noqa: PLR0913 - one argument for each part that the caller re
     if is_stored and names_in_text(relation) == [column.name for column in results]:
         return text
     return compiler.projection(columns, f"({text}) AS {_alias_of(relation, 'result', results)}")
+
+
+def result_items(relation: Relation) -> tuple[relational.Item, ...] | None:
+    """Return the items of a query that are computed of each row; None if it groups rows."""
+    while isinstance(relation, relational.With | relational.Sort):
+        relation = relation.input
+    if not isinstance(relation, Select) or relation.grouping or relation.qualify is not None:
+        return None
+    parts = (part for item in relation.items for part in relational.subexpressions(item.expression))
+    return None if any(map(typed.is_windowed, parts)) else relation.items
 
 
 #: Characters of one query; Spark would plan a longer one for minutes.
@@ -238,7 +249,10 @@ class QueryCompiler:
     #: how many digits decimals have
     bounds: Bounds = field(default_factory=Bounds)
     absent: Absent = field(default_factory=dict)
+    is_result: bool = False
     inlined: Select | None = None
+    #: the items of the block that returns the rows of the query, one for each row of its source
+    result: tuple[relational.Item, ...] | None = None
     #: replaces the text of a relation, for steps that only frames have
     staged: Callable[[Relation, str], str] | None = None
     #: writes relations that Spark SQL lacks
@@ -263,6 +277,7 @@ class QueryCompiler:
             database=self.database,
             bounds=self.bounds,
             absent=self.absent,
+            is_result=self.is_result,
         )
 
     def sql(self, expression: Typed) -> str:
@@ -279,7 +294,7 @@ class QueryCompiler:
     def inner(self) -> QueryCompiler:
         bounds = self.bounds.over(None)
         inner = replace(self, correlated=True, depth=self.depth + 1, computed={}, bounds=bounds)
-        return replace(inner, absent={}, inlined=None)
+        return replace(inner, absent={}, inlined=None, is_result=False)
 
     def projection(self, columns: Iterable[tuple[Node, str]], source: str) -> str:
         """Return a projection of a source in which no name is ambiguous."""
@@ -975,7 +990,11 @@ class Block:
     # --- expressions ---------------------------------------------------------------------------
 
     def compiler(
-        self, around: tuple[Projection, ...], computed: Mapping[Typed, Node] | None = None
+        self,
+        around: tuple[Projection, ...],
+        computed: Mapping[Typed, Node] | None = None,
+        *,
+        is_result: bool = False,
     ) -> Callable[[Typed], Node]:
         block = self.block
         conditions = conditions_of(
@@ -993,6 +1012,7 @@ class Block:
             conditions=conditions,
             bounds=self.query_compiler.bounds.over(block.source),
             absent=self.absent,
+            is_result=is_result,
         )
         if self.block.grouping is not None:
             subqueries = grouped_subqueries(self.block, self.hidden)
@@ -1059,7 +1079,8 @@ class Block:
         return f"(SELECT {hints}{', '.join([*structs, *lifted, *more])} FROM {rows})"
 
     def ungrouped(self) -> str:
-        compiled = self.compiler((self.rows,))
+        is_result = self.block.items is self.query_compiler.result
+        compiled = self.compiler((self.rows,), is_result=is_result)
         columns = self.columns(compiled)
         self.start()
         items = [tree.with_alias(node, name, self.lifting) for node, name in columns]

@@ -340,7 +340,8 @@ class TranslatedCall:
     """A typed call with its arguments as Spark nodes.
 
     `zone` is the session's time zone in Flink; `filter` and `window` belong to aggregates.
-    `in_condition` is set where NULL has the effect of FALSE.
+    `in_condition` is set where NULL has the effect of FALSE, `is_result` where the query returns
+    the value, or a value computed of it, for each row.
     """
 
     call: FunctionCall
@@ -349,6 +350,7 @@ class TranslatedCall:
     filter: nodes.Node | None = None
     window: nodes.Window | None = None
     in_condition: bool = False
+    is_result: bool = False
     database: str | None = None
     bounds: Bounds = field(default_factory=Bounds)
 

@@ -337,7 +337,7 @@ TOTAL = frozenset(
     weekofyear year""".split()  # noqa: SIM905 - as a list of strings it fills a page
 )
 #: Functions that return another value for every row; `reflect` reads the clock.
-RANDOM = frozenset({"rand", "reflect", "uuid"})
+RANDOM = frozenset({"monotonically_increasing_id", "rand", "reflect", "uuid"})
 #: Functions that fail only at an invalid pattern; the rules write valid ones.
 _PATTERNS = frozenset({"rlike", "regexp_extract", "regexp_replace", "regexp_extract_all"})
 

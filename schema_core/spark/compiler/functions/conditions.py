@@ -87,6 +87,8 @@ def compare_values(
             return nodes.let_all([a, b], lambda x, y: _arrays(symbol, x, left, y, right, zone))
         case types.RowType(), types.RowType() if not _is_native(left, left):
             return nodes.let_all([a, b], lambda x, y: _rows(symbol, x, left, y, right, zone))
+    if isinstance(left, types.VariantType) and isinstance(right, types.VariantType):
+        return nodes.let_all([a, b], lambda x, y: _variants(symbol, x, y))
     for type_ in (left, right):
         is_bitmap = isinstance(type_, types.BitmapType)
         if not is_orderable(type_) or (is_bitmap and symbol not in ("=", "<>", "<=>")):
@@ -106,6 +108,22 @@ def compare_values(
     if isinstance(left, FLOATS) or isinstance(right, FLOATS):
         return _compare_floats(symbol, a, left, b, right)
     return nodes.operator(symbol, a, b)
+
+
+def _variants(symbol: str, a: Node, b: Node) -> Node:
+    """Compare VARIANTs, which are equal if they have the same value and type: 1 is not 1.0."""
+    if symbol not in ("=", "<>", "<=>"):
+        raise nodes.unsupported_error("VARIANTs have no order in Flink")
+    equal = nodes.Operator(
+        "AND",
+        tuple(
+            nodes.operator(
+                "<=>" if symbol == "<=>" else "=", nodes.call(name, a), nodes.call(name, b)
+            )
+            for name in ("to_json", "schema_of_variant")
+        ),
+    )
+    return nodes.negate(equal) if symbol == "<>" else equal
 
 
 def _compare_floats(symbol: str, a: Node, left: DataType, b: Node, right: DataType) -> Node:

@@ -23,7 +23,6 @@ from schema_core.spark.compiler.translation import (
     TranslationRule,
     digits_of,
     native,
-    refusal_rule,
     rewrite_rule,
     sql_type,
 )
@@ -407,14 +406,28 @@ def _doubles(called: TranslatedCall) -> list[Node]:
     ]
 
 
-def mathematics(text: str) -> TranslationRule:
-    """A function of DOUBLEs."""
+def mathematics(text: str, exact: str | None = None) -> TranslationRule:
+    """A function of DOUBLEs.
+
+    Spark computes some functions with `StrictMath`, whose last digit may differ from that of
+    `Math`, which Flink uses. `exact` calls the latter, where a query returns the value: Spark does
+    not optimize around such calls, and refuses them in joins and aggregates.
+    """
     parsed = template(text)
+    by_call = None if exact is None else template(exact)
 
     def translate(called: TranslatedCall) -> Node:
-        return parsed({str(index): node for index, node in enumerate(_doubles(called))})
+        arguments = {str(index): node for index, node in enumerate(_doubles(called))}
+        return (by_call if called.is_result and by_call is not None else parsed)(arguments)
 
-    return (rewrite_rule if parsed.repeated else native)(translate)
+    return (rewrite_rule if parsed.repeated or exact else native)(translate)
+
+
+def _math(name: str, *arguments: str) -> str:
+    """Return the template of a call of Java's `Math`; NULL for NULL."""
+    nulls = " OR ".join(f"{argument} IS NULL" for argument in arguments)
+    listed = ", ".join(arguments)
+    return f"if({nulls}, NULL, CAST(reflect('java.lang.Math', '{name}', {listed}) AS DOUBLE))"
 
 
 _LOG = (
@@ -425,7 +438,8 @@ _LOG = (
 
 def logarithm(called: TranslatedCall) -> Node:
     """LOG(x), or LOG(base, x): a quotient of natural logarithms."""
-    logs = [sql(_LOG, **{"0": double}) for double in _doubles(called)]
+    text = _math("log", "{0}") if called.is_result else _LOG
+    logs = [sql(text, **{"0": double}) for double in _doubles(called)]
     return logs[0] if len(logs) == 1 else sql(_FLOAT_QUOTIENT, a=logs[1], b=logs[0])
 
 
@@ -559,13 +573,13 @@ RULES: dict[str, TranslationRule] = {
     "TRUNCATE": rewrite_rule(compile_truncate),
     "INTERVAL": rewrite_rule(interval_of),
     "(-)": rewrite_rule(between_datetimes),
-    "EXP": mathematics("exp({0})"),
-    "LN": mathematics(_LOG),
-    "LOG10": mathematics(_LOG.replace("ln(", "log10(")),
-    "LOG2": mathematics(_LOG.replace("ln(", "log2(")),
+    "EXP": mathematics("exp({0})", _math("exp", "{0}")),
+    "LN": mathematics(_LOG, _math("log", "{0}")),
+    "LOG10": mathematics(_LOG.replace("ln(", "log10("), _math("log10", "{0}")),
+    "LOG2": mathematics(_LOG.replace("ln(", "log2("), _math("log", "{0}") + " / ln(2)"),
     "LOG": rewrite_rule(logarithm),
     "SQRT": mathematics("sqrt({0})"),
-    "POWER": mathematics("pow({0}, {1})"),
+    "POWER": mathematics("pow({0}, {1})", _math("pow", "{0}", "{1}")),
     "SIN": mathematics("sin({0})"),
     "COS": mathematics("cos({0})"),
     "TAN": mathematics("tan({0})"),
@@ -582,5 +596,4 @@ RULES: dict[str, TranslationRule] = {
     "PI": native("pi()"),
     "E": native("e()"),
     "BIN": native("bin(CAST({0} AS BIGINT))"),
-    **{name: refusal_rule("Spark has no equal hash") for name in ("$HASHCODE$1", "HASH_CODE")},
 }

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from schema_core import types
+from schema_core.expressions.typed import Constant
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import (
     aggregates,
@@ -19,6 +20,7 @@ from schema_core.spark.compiler.functions import (
     conditions,
     datetimes,
     encodings,
+    hash_codes,
     json,
     numbers,
     patterns,
@@ -29,9 +31,11 @@ from schema_core.spark.compiler.template import sql
 from schema_core.spark.compiler.translation import (
     TranslatedCall,
     TranslationRule,
+    call_udf,
     native,
     refusal_rule,
     rewrite_rule,
+    udf,
 )
 
 FAMILIES = (
@@ -46,6 +50,7 @@ FAMILIES = (
     collections,
     aggregates,
     bitmaps,
+    hash_codes,
 )
 
 
@@ -83,21 +88,19 @@ def _clock(read: Callable[[str, types.DataType], nodes.Node]) -> TranslationRule
 
 
 def rand(called: TranslatedCall) -> nodes.Node:
-    """RAND(): a DOUBLE in [0, 1), different for every row."""
-    if called.arguments:
-        raise _seed_error("RAND()")
-    return nodes.call("rand")
+    """RAND([seed]): a DOUBLE in [0, 1), different for every row."""
+    if not called.arguments:
+        return nodes.call("rand")
+    _require_int(called, 0)
+    return call_udf("random_double", called[0], _place(called))
 
 
 def rand_integer(called: TranslatedCall) -> nodes.Node:
-    """RAND_INTEGER(bound): an INT in [0, bound); a bound that is not positive fails."""
+    """RAND_INTEGER([seed,] bound): an INT in [0, bound); a bound that is not positive fails."""
+    for index in range(len(called.arguments)):
+        _require_int(called, index)
     if len(called.arguments) > 1:
-        raise _seed_error("RAND_INTEGER(bound)")
-    if not isinstance(called.types[0], types.IntType | types.SmallIntType | types.TinyIntType):
-        raise nodes.unsupported_error(
-            f"Flink does not support RAND_INTEGER of {called.types[0].as_summary_string()}",
-            "cast the bound to INT",
-        )
+        return call_udf("random_integer", called[0], called[1], _place(called))
     problem = nodes.fail("RAND_INTEGER: the bound must be positive")
     return nodes.let(
         called[0],
@@ -109,10 +112,20 @@ def rand_integer(called: TranslatedCall) -> nodes.Node:
     )
 
 
-def _seed_error(form: str) -> Exception:
-    return nodes.unsupported_error(
-        "seeded random numbers differ between Spark and Flink", f"write {form}"
-    )
+def _require_int(called: TranslatedCall, index: int) -> None:
+    if not isinstance(called.types[index], types.IntType | types.SmallIntType | types.TinyIntType):
+        name, type_ = called.call.function.name, called.types[index].as_summary_string()
+        raise nodes.unsupported_error(f"Flink does not support {name} of {type_}", "cast it to INT")
+
+
+def _place(called: TranslatedCall) -> nodes.Node:
+    """Return how many numbers a task has drawn before that of a row.
+
+    With a constant seed a task draws them one after the other; another seed begins anew.
+    """
+    if not isinstance(called.call.arguments[0], Constant):
+        return nodes.node_of(0)
+    return sql("pmod(monotonically_increasing_id(), {rows})", rows=nodes.Literal(str(2**33), "L"))
 
 
 def current_database(called: TranslatedCall) -> nodes.Node:
@@ -134,8 +147,8 @@ OTHERS = {
     "PROCTIME": _clock(partial(_instant, clock=_ROW_CLOCK)),
     "LOCALTIMESTAMP": _clock(_local),
     "CURRENT_ROW_TIMESTAMP": _clock(partial(_instant, clock=_ROW_CLOCK)),
-    "RAND": native(rand),
-    "RAND_INTEGER": rewrite_rule(rand_integer),
+    "RAND": udf(rand),
+    "RAND_INTEGER": udf(rand_integer),
     "UUID": native("uuid()"),
     "CURRENT_DATABASE": native(current_database),
     #: of `query.derived_versions`

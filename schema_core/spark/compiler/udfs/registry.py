@@ -11,10 +11,12 @@ from typing import Any
 from schema_core.base.lazy import dataclass
 from schema_core.spark.compiler.udfs import (
     bitmaps,
+    hash_codes,
     java_dates,
     java_patterns,
     json,
     json_batches,
+    random_numbers,
     strings,
 )
 
@@ -64,6 +66,9 @@ UDFS: Mapping[str, Udf] = {
         java_patterns.extract_optional_groups, "ARRAY<STRING>", fails=True
     ),
     "group_count": Udf(java_patterns.group_count, "INT"),
+    "hash_code": Udf(hash_codes.hash_code, "INT"),
+    "random_double": Udf(random_numbers.random_double, "DOUBLE"),
+    "random_integer": Udf(random_numbers.random_integer, "INT", fails=True),
     "bitmap_build": Udf(bitmaps.bitmap_build, "BINARY"),
     "bitmap_from_bytes": Udf(bitmaps.bitmap_from_bytes, "BINARY", fails=True),
     "bitmap_cardinality": Udf(bitmaps.bitmap_cardinality, "BIGINT"),
