@@ -129,10 +129,8 @@ def _require_filled(schema: Schema, query: Columns) -> None:
 
 
 def _check_date_formatters(session: Session, table: objects.CatalogMaterializedTable) -> None:
-    """Check the options of a full refresh that name partition fields (`invalid-option-value`)."""
+    """Check the options that name partition fields (`invalid-option-value`)."""
     resolved = resolve_materialized_table(table, session.resolver)
-    if resolved.refresh_mode is not objects.RefreshMode.FULL:
-        return
     types = {column.name: column.data_type for column in resolved.resolved_schema.columns}
     for key in table.options:
         if (match := objects.DATE_FORMATTER.fullmatch(key)) is None:
@@ -170,8 +168,9 @@ def _create_or_alter(
 ) -> TableResult:
     """Replace the query and the options of an existing table, as Flink does.
 
-    A declared primary key or distribution replaces the old one. The partition keys, the comment and
-    the freshness stay. Codes: `query-changes-columns`; `refresh-mode-changed`.
+    The distribution is the declared one; a declared primary key replaces the old one. The partition
+    keys, the comment and the freshness stay. Codes: `query-changes-columns`;
+    `refresh-mode-changed`.
     """
     with at_span(statement.path.span):
         old = refresh.find_materialized_table(session, identifier)
@@ -195,7 +194,7 @@ def _create_or_alter(
         original_query=print_query(statement.query),
         expanded_query=print_query(expand()),
         options={**options_of(statement.options), **own_options_of(old)},
-        distribution=distribution_of(statement.distribution) or table.distribution,
+        distribution=distribution_of(statement.distribution),
     )
     require_no_own_options(options_of(statement.options))
     _check_date_formatters(session, table)
@@ -213,7 +212,7 @@ def can_be_altered(
         return False
     count = len(before.schema.columns)
     added = after.schema.columns[count:]
-    key, distribution = after.schema.primary_key, after.distribution
+    key = after.schema.primary_key
     reached = replace(
         before,
         schema=replace(
@@ -224,7 +223,7 @@ def can_be_altered(
         original_query=after.original_query,
         expanded_query=after.expanded_query,
         options=after.options,
-        distribution=before.distribution if distribution is None else distribution,
+        distribution=after.distribution,
     )
     return reached == after and all(
         isinstance(column, UnresolvedPhysicalColumn)

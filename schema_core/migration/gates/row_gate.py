@@ -140,12 +140,7 @@ def downgrade_validated(
 ) -> Iterator[ValidationReport | MigrationResult]:
     """Undo migrations, each only if the rows of its tables fit; yield the reports and results.
 
-    Args:
-        migrator: The migrator.
-        target: As for `Migrator.downgrade`.
-        accept: As for `upgrade_validated`.
-        dry_run: Validate the rows, and roll the undo back.
-        take_over: As for `Migrator.downgrade`.
+    The arguments are those of `upgrade_validated`, but `target` is that of `Migrator.downgrade`.
 
     Raises:
         SchemaError: with code `rows-do-not-fit`; as `Migrator.downgrade`.
