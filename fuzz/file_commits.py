@@ -22,7 +22,7 @@ import tempfile
 import uuid
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -51,6 +51,13 @@ from schema_core.spark.commit.file_systems import (
     Release,
     locate_file_system,
     visible_files,
+)
+from schema_core.spark.commit.snapshots import (
+    DIRECTORY,
+    FILES,
+    Retention,
+    find_files,
+    read_snapshot,
 )
 
 T = TypeVar("T")
@@ -171,6 +178,8 @@ class FaultyFiles:
 # --- what is written -----------------------------------------------------------------------------
 
 OLD, NEW = "old", "new"
+#: The digest of the columns of all snapshots.
+SCHEMA = "s"
 
 
 @dataclass(frozen=True)
@@ -184,6 +193,7 @@ class Scenario:
     level: Level = Level.CREATED_FIRST
     held: str | None = OLD
     makes: str | None = None
+    retained: int | None = None
 
     @property
     def creates(self) -> bool:
@@ -223,6 +233,15 @@ SCENARIOS: dict[str, Scenario] = {
         PARTS, PARTS_NEW, (), OverwriteScope(everything=True), Level.ISOLATED, OLD, OLD
     ),
 }  # fmt: skip
+SCENARIOS |= {
+    f"{name}, {retained} snapshots": replace(SCENARIOS[name], retained=retained)
+    for name, retained in (
+        ("INSERT INTO", 2),
+        ("INSERT OVERWRITE", 2),
+        ("INSERT OVERWRITE, partitions", 2),
+        ("INSERT OVERWRITE, no rows", 1),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -250,6 +269,11 @@ class World:
         self.define(scenario.held)
         for path, text in scenario.before.items():
             _put(self.root / path, text)
+        if scenario.retained is not None:  # a commit without rows: the version before
+            stage = FileStage(Directory(LocalFiles(), str(self.root)), held=_named(scenario.held))
+            stage.keep_snapshots(Retention(scenario.retained, SCHEMA))
+            stage.check()
+            stage.commit()
 
 
 def _put(file: Path, text: str) -> None:
@@ -311,6 +335,8 @@ def write(
     held = _named(scenario.held)
     made = _named(changed) if scenario.makes else None
     stage = FileStage(directory, scenario.scope, held=held, definition=made, lock_timeout=5)
+    if scenario.retained is not None:
+        stage.keep_snapshots(Retention(scenario.retained, SCHEMA))
     stage.check()
 
     def action() -> None:
@@ -357,6 +383,34 @@ def read(world: World, system: FileSystem | None = None) -> Rows:
         recover(directory, None)
         return load()
     return read_consistently(directory, held, load)
+
+
+def find_version_problem(world: World, scenario: Scenario, state: str) -> str:
+    """Return what is wrong with the snapshots after a write; empty if all rows can be read."""
+    if scenario.retained is None:
+        return ""
+    directory = Directory(LocalFiles(), str(world.root))
+    versions = [_rows(scenario.before), *([result(scenario)] if state == NEW else [])]
+    expected = versions[-scenario.retained :]
+    names = sorted(f"{DIRECTORY}/{file.name}" for file in (world.root / DIRECTORY).glob("*.json"))
+    snapshots = [read_snapshot(directory, name) for name in names]
+    found, named = [], set()
+    for snapshot in snapshots:
+        if snapshot is None:
+            return "a snapshot is missing"
+        present, kept = find_files(directory, snapshot.time, SCHEMA)
+        named |= {*kept}
+        texts = {path: (world.root / path).read_text() for path in present}
+        texts |= {path: (world.root / FILES / path).read_text() for path in kept}
+        found.append(_rows(texts))
+    if found != expected:
+        return f"the versions are {found}"
+    left = (
+        {path for path, _ in visible_files(directory.system, str(world.root / FILES))}
+        if (world.root / FILES).exists()
+        else set()
+    )
+    return f"left over: {left - named}" if left - named else ""
 
 
 @dataclass(frozen=True)
@@ -420,7 +474,7 @@ def again(world: World, scenario: Scenario, state: str) -> str:
         path.name
         for folder in (world.root, world.folder)
         for path in folder.iterdir()
-        if path.name.startswith(PREFIX)
+        if path.name.startswith(PREFIX) and path.name != DIRECTORY
     ]
     return f"left over: {left}" if left else ""
 
@@ -473,6 +527,8 @@ def run(
         verdict = judged(world, scenario, reported, died)
         if verdict.problem:
             return verdict
+        if problem := find_version_problem(world, scenario, verdict.state):
+            return Verdict(verdict.state, problem)
         if not died and first.fault not in (Fault.DOWN, Fault.DOWN_AFTER) and second is None:
             nothing = scenario.level is Level.ISOLATED and verdict.state == OLD
             if nothing and world.definition != scenario.held:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.paths import ObjectPath
@@ -29,6 +29,10 @@ from schema_core.catalog.statistics import (
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.schema.resolve import SchemaResolver
+
+#: The options of tables of files: how many versions are kept, and the time of the one to read.
+RETAINED_SNAPSHOTS: Final = "snapshot.num-retained.max"
+VERSION_TIME: Final = "scan.timestamp-millis"
 
 
 class Capability(Enum):
@@ -160,7 +164,8 @@ class Catalog(ABC):
         """Return the unresolved table as it was at a time, for ``FOR SYSTEM_TIME AS OF``.
 
         Flink's ``Catalog.getTable(ObjectPath, long)``. The connector reads the rows of that time
-        from the options of the result.
+        from the options of the result. Here it is the current definition with the time, if the
+        table keeps snapshots.
 
         Args:
             table_path: The path of the table.
@@ -168,13 +173,16 @@ class Catalog(ABC):
 
         Raises:
             NotFoundError: `table-not-found` if there was no such table at the time.
-            UnsupportedError: `time-travel-not-supported` by catalogs without versions, such as
-                this class.
+            UnsupportedError: `time-travel-not-supported` if the table has no versions.
         """
+        table = self.find_table(table_path)
+        if isinstance(table, objects.CatalogTable) and RETAINED_SNAPSHOTS in table.options:
+            return table.copy({**table.options, VERSION_TIME: str(timestamp)})
         raise UnsupportedError(
             f"{type(self).__name__} does not keep versions of {table_path.get_full_name()!r}",
             code="time-travel-not-supported",
-            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+            hint="read the current version; a table of files keeps those of later commits with the "
+            f"option {RETAINED_SNAPSHOTS!r}",
         )
 
     def get_table_kind(self, table_path: ObjectPath) -> objects.TableKind:

@@ -183,8 +183,18 @@ class CatalogManager:
             table = catalog.get_table_at(identifier.to_object_path(), timestamp)
             visible = self._read(without_own_options(table))
             if isinstance(visible, objects.ResolvedCatalogTable):
-                own_options = own_options_of(table)
-                return FoundTable(identifier, visible, is_temporary=False, own_options=own_options)
+                path, storage = identifier.to_object_path(), catalog.storage
+                directory = None if storage is None else own_directory(catalog, path, table)
+                derived = None
+                if storage is not None and directory is not None:
+                    derived = storage.derived(visible, directory).options
+                return FoundTable(
+                    identifier,
+                    visible,
+                    is_temporary=False,
+                    derived=derived,
+                    own_options=own_options_of(table),
+                )
             problem = f"{shown!r} is a {visible.get_table_kind().value}: only tables have versions"
         raise UnsupportedError(
             problem,

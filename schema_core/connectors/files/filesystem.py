@@ -18,6 +18,7 @@ from schema_core import types
 from schema_core.base.arguments import require_instance
 from schema_core.base.contained_paths import is_hidden, is_plain
 from schema_core.base.paths import join_names
+from schema_core.catalog.api import RETAINED_SNAPSHOTS, VERSION_TIME
 from schema_core.catalog.changes.table_changes import print_path
 from schema_core.connectors.change_formats import unbounded_changes
 from schema_core.connectors.files import csv_files, file_formats, stored_names
@@ -55,7 +56,9 @@ from schema_core.environment.options import (
     duration,
     integer,
     invalid_value,
+    long,
     memory_size,
+    positive,
     time_zone,
 )
 from schema_core.environment.planner import fingerprint
@@ -66,7 +69,7 @@ from schema_core.mappings.spark.pyspark_types import (
     from_struct_field,
     to_struct_field,
 )
-from schema_core.spark.commit import commit, file_systems
+from schema_core.spark.commit import commit, file_systems, snapshots
 from schema_core.spark.commit.commit import last_batch, recover
 from schema_core.spark.commit.file_systems import State, is_settled, locate_file_system, state_of
 from schema_core.spark.compiler import tree as nodes
@@ -119,6 +122,21 @@ def _policies(text: str) -> tuple[str, ...]:
     if refused := [policy for policy in policies if policy not in ("metastore", "success-file")]:
         raise invalid_value("'metastore', 'success-file' or both with a comma", refused[0])
     return policies
+
+
+#: The keys are those of Apache Paimon, a table format of Flink.
+SNAPSHOTS = ConfigOption(
+    RETAINED_SNAPSHOTS,
+    positive,
+    None,
+    "how many versions are kept for FOR SYSTEM_TIME AS OF: one for each commit; none by default",
+)
+AS_OF = ConfigOption(
+    VERSION_TIME,
+    long,
+    None,
+    "reads the version of a time in milliseconds since 1970, as FOR SYSTEM_TIME AS OF does",
+)
 
 
 def _file_name(text: str) -> str:
@@ -198,7 +216,7 @@ class FilesystemConnector:
         form = format_of(options).options if "format" in options else ()
         own = (
             PATH, FORMAT, DEFAULT_PARTITION, PARALLELISM, MONITOR_INTERVAL, PATTERN, POLICIES,
-            SUCCESS_FILE, TRIGGER, DELAY, COMPACTION,
+            SUCCESS_FILE, TRIGGER, DELAY, COMPACTION, SNAPSHOTS, AS_OF,
         )  # fmt: skip
         return (*own, *WITHOUT_EFFECT, *form)
 
@@ -238,14 +256,53 @@ class FilesystemConnector:
     def _read(
         self, context: ReadContext, definition: commit.Definition
     ) -> tuple[DataFrame, frozenset[str]]:
+        if (time := AS_OF.of(context.options)) is not None:
+            return self._read_version(context, time)
         layout = FileLayout(context)
         system, root = locate_file_system(context.session, layout.path)
         if isinstance(system, file_systems.LocalFiles):
             _require_readable(context.session, root, layout.form.identifier)
         return self._frame(context, layout, system, root, definition)
 
+    def _read_version(self, context: ReadContext, time: int) -> tuple[DataFrame, frozenset[str]]:
+        """Return the rows of the version at a time: of present files, and of kept ones."""
+        if PATTERN.key in context.options:
+            raise UnsupportedError(
+                f"the option '{PATTERN.key}' does not apply to versions",
+                code="time-travel-not-supported",
+                hint="filter by the metadata column file.path",
+            )
+        session, path = context.session, FileLayout(context).path
+        system, root = locate_file_system(session, path)
+        _require_directory(path, system, root)
+        directory = commit.Directory(system, root)
+        schema = _columns_digest(context.table)
+        options = {key: text for key, text in context.options.items() if key != AS_OF.key}
+        held = definition_of(context.identifier, context.table.copy(options))
+        found = commit.read_consistently(
+            directory, held, lambda: snapshots.find_files(directory, time, schema)
+        )
+        frames, without_null = [], []
+        for place, files in zip((path, f"{path}/{snapshots.FILES}"), found, strict=True):
+            if files:
+                part = _at_path(context, place)
+                layout = FileLayout(part)
+                part = replace(part, groups=frozenset(f"{layout.root}/{file}" for file in files))
+                inner = f"{root}{place[len(path) :]}"
+                if isinstance(system, file_systems.LocalFiles):
+                    _require_readable(session, inner, layout.form.identifier)
+                frame, names = self._frame(part, layout, system, inner, held)
+                frames.append(frame)
+                without_null.append(names)
+        if not frames:
+            return _empty_frame(context), frozenset()
+        rows = reduce(lambda first, second: first.union(second), frames)
+        return rows, frozenset.intersection(*without_null)
+
     def data_version(self, context: ReadContext) -> tuple[str, State] | None:
         """Return a local directory and its state; None if a change might not be seen in it."""
+        if AS_OF.key in context.options:
+            return None  # a version may expire
         # a relative path may be another one for the next query
         if file_systems.is_relative(PATH.of(context.options) or ""):
             return None
@@ -361,6 +418,12 @@ class FilesystemConnector:
                 code="streaming-not-supported",
                 hint=f"remove the option, or '{MONITOR_INTERVAL.key}'",
             )
+        if AS_OF.key in context.options:
+            raise UnsupportedError(
+                "a streaming job reads all files: it cannot read a version",
+                code="streaming-not-supported",
+                hint=f"remove the option '{MONITOR_INTERVAL.key}'",
+            )
         layout = FileLayout(context, streams=True)
         session = context.session
         has_other_fields = layout.form is file_formats.CSV and layout.ages.has_other_fields(None)
@@ -451,6 +514,8 @@ class FilesystemConnector:
             expected=context.files,
             success_file=_success_file(context, layout, fixed),
         )
+        if (retention := _retention(context)) is not None:
+            stage.keep_snapshots(retention)
         stage.check()
         return stage
 
@@ -618,6 +683,31 @@ def _require_all_records(options: Mapping[str, str]) -> None:
 
 def _has_success_files(context: WriteContext) -> bool:
     return "success-file" in (POLICIES.of(context.options) or ())
+
+
+def _retention(context: WriteContext) -> snapshots.Retention | None:
+    """Return how many versions a table keeps, None if it keeps none."""
+    if AS_OF.key in context.options:
+        raise UnsupportedError(
+            f"a table is not written as of a time, by the option '{AS_OF.key}'",
+            code="time-travel-not-supported",
+            hint="remove the option",
+        )
+    count = SNAPSHOTS.of(context.options)
+    return None if count is None else snapshots.Retention(count, _columns_digest(context.table))
+
+
+def _columns_digest(table: CatalogTable) -> str:
+    """Return a digest of the columns and the partition keys by which files are read."""
+    return fingerprint(
+        table.copy({key: text for key, text in table.options.items() if key == FORMAT.key})
+    )
+
+
+def _at_path(context: ReadContext, path: str) -> ReadContext:
+    """Return the context of reading the files in another directory."""
+    table = context.table.copy({**context.table.options, PATH.key: path})
+    return replace(context, table=table)
 
 
 def _success_file(

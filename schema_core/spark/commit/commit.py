@@ -27,6 +27,7 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError
+from schema_core.spark.commit import snapshots
 from schema_core.spark.commit.file_systems import (
     FileStatus,
     FileSystem,
@@ -156,7 +157,8 @@ class Journal:
 
     Paths are below the table's directory, new files below `stage`. With `definition` the commit
     takes effect once the catalog holds it. With `batch` a micro-batch is recorded; such a journal
-    has another version, which library versions without streaming jobs refuse.
+    has another version, which library versions without streaming jobs refuse. With `snapshot`,
+    again of another version, the files to delete are kept for it and for earlier ones.
     """
 
     stage: str
@@ -164,17 +166,24 @@ class Journal:
     remove: tuple[str, ...]
     definition: Definition | None = None
     batch: Batch | None = None
+    snapshot: snapshots.Snapshot | None = None
 
     def paths(self) -> list[str]:
         """The paths that the commit moves from and to, and deletes."""
         staged = [f"{self.stage}/{path}" for path, _ in self.add]
-        return [*staged, *(path for path, _ in self.add), *self.remove]
+        kept = [] if self.snapshot is None else map(snapshots.kept_path, self.remove)
+        return [*staged, *(path for path, _ in self.add), *self.remove, *kept]
 
     def encode(self) -> bytes:
         fields = asdict(self)
-        if self.batch is None:
-            del fields["batch"]
-        return json.dumps({"version": 1 if self.batch is None else 2, **fields}).encode()
+        version = 3
+        if self.snapshot is None:
+            del fields["snapshot"]
+            version = 2
+            if self.batch is None:
+                del fields["batch"]
+                version = 1
+        return json.dumps({"version": version, **fields}).encode()
 
     @classmethod
     def decode(cls, content: bytes, name: CommitFileName) -> Journal:
@@ -195,13 +204,14 @@ class Journal:
             raise ValueError(f"its fields are {sorted(fields)}")
         if fields["stage"] != str(name.of(CommitFileKind.STAGE)):
             raise ValueError(f"its stage {fields['stage']!r} is not that of its job")
-        batch = fields.get("batch")
+        batch, snapshot = fields.get("batch"), fields.get("snapshot")
         journal = cls(
             fields["stage"],
             tuple(map(_new_file, _list(fields["add"]))),
             tuple(map(_file_path, _list(fields["remove"]))),
             _definition(fields["definition"]),
             None if batch is None else _batch(batch),
+            None if version < 3 else snapshots.Snapshot.parse(snapshot),
         )
         if both := {path for path, _ in journal.add} & {*journal.remove}:
             raise ValueError(f"it adds and removes the file {min(both)!r}")
@@ -216,6 +226,7 @@ class UnknownJournalVersion(Exception):  # noqa: N818 - not an error of the file
 _FIELDS: Final[Mapping[int, frozenset[str]]] = {
     1: frozenset({"stage", "add", "remove", "definition"}),
     2: frozenset({"stage", "add", "remove", "definition", "batch"}),
+    3: frozenset({"stage", "add", "remove", "definition", "batch", "snapshot"}),
 }
 
 
@@ -465,7 +476,9 @@ def finish(directory: Directory, name: CommitFileName) -> None:
         for path, size in journal.add:
             _retry(partial(_move, directory, name, f"{journal.stage}/{path}", path, size))
         for path in journal.remove:
-            _retry(partial(_remove, directory, name, path))
+            _retry(partial(_remove, directory, name, path, keeps=journal.snapshot is not None))
+        if journal.snapshot is not None:
+            _retry(partial(_write_snapshot, directory, name, journal.snapshot))
         if journal.batch is not None:
             _retry(partial(_record, directory, journal.batch))
         _retry(partial(directory.delete, journal.stage))
@@ -537,11 +550,24 @@ def _is_complete(entry: FileStatus | None, size: int) -> bool:
     return entry is not None and not entry.is_directory and entry.size == size
 
 
-def _remove(directory: Directory, name: CommitFileName, path: str) -> None:
-    """Delete an old file, unless another process has completed the commit."""
+def _write_snapshot(
+    directory: Directory, name: CommitFileName, snapshot: snapshots.Snapshot
+) -> None:
+    if directory.status(name) is not None:  # else another process has completed the commit
+        snapshots.write_snapshot(directory, snapshot)
+
+
+def _remove(directory: Directory, name: CommitFileName, path: str, *, keeps: bool) -> None:
+    """Delete an old file, unless another process has completed the commit.
+
+    If `keeps`, snapshots may name it, and it is moved to their files.
+    """
     if directory.status(name) is None:
         return
     try:
+        if keeps:
+            snapshots.keep_file(directory, path)
+            return
         directory.delete_file(path)
     except ExternalError:
         entry = directory.status(path)
@@ -861,6 +887,7 @@ class FileStage:
         success_file: SuccessFile | None = None,
     ) -> None:
         self.directory = directory
+        self._retention: snapshots.Retention | None = None
         self.scope = scope
         self._success_file = success_file
         self.name: CommitFileName = CommitFileName(
@@ -887,6 +914,10 @@ class FileStage:
         #: the new files' paths, when the stage is prepared
         self._new: list[str] = []
         _RUNNING.add(self.name.id)
+
+    def keep_snapshots(self, retention: snapshots.Retention) -> None:
+        """Let the commit write a snapshot; call it before `check`."""
+        self._retention = retention
 
     def replace_files(self, paths: frozenset[str]) -> None:
         """Replace files that the job has read, once it is known which.
@@ -920,7 +951,7 @@ class FileStage:
         if self.scope.empty:
             self._require_empty(self._files())
             # one rename makes all files visible, also to programs without this library
-            if self._definition is None:
+            if self._definition is None and self._retention is None:
                 self.directory.mkdirs("")
                 is_empty = not self.directory.entries("")
                 self.is_beside = is_empty and self.directory.can_publish()
@@ -996,7 +1027,9 @@ class FileStage:
         if has_stage:
             self._restrict()
         new = self.directory.files(self.name) if has_stage else []
-        old = [path for path, _ in self._files()] if self.scope != APPEND else []
+        reads_old = self.scope != APPEND or self._retention is not None
+        present = self._files() if reads_old else []
+        old = [path for path, _ in present]
         if self.scope.empty:
             self._require_empty(old)
         for path, _ in new:
@@ -1005,7 +1038,13 @@ class FileStage:
         self._new = paths = [path for path, _ in new]
         remove = self.scope.find_replaced(paths, old)
         self._require_expected(old, remove)
-        journal = Journal(str(self.name), tuple(new), remove, self._definition, self._batch)
+        snapshot = None
+        if self._retention is not None:
+            left = [entry for entry in present if entry[0] not in set(remove)]
+            snapshot = snapshots.next_snapshot(self.directory, self._retention, [*left, *new])
+        journal = Journal(
+            str(self.name), tuple(new), remove, self._definition, self._batch, snapshot
+        )
         self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
         if self.directory.read(self._marker) != journal.encode():
