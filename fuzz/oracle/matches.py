@@ -59,9 +59,46 @@ v,2024-01-01 00:00:02,8,9.99,-2.5,4,,2024-01-01,true
 v,2024-01-01 00:00:03,9,0.01,1.0E10,5,z,,false
 v,2024-01-01 00:00:04,10,0.02,1.0E-3,6,z,2024-01-01,false
 """
+#: Sums and squares that overflow.
+LARGE = """\
+u,2024-01-01 00:00:01,1,2000000000,9000000000000000000,99999.99
+u,2024-01-01 00:00:02,2,2000000000,9000000000000000000,12345.67
+u,2024-01-01 00:00:03,3,1999999999,3,0.01
+u,2024-01-01 00:00:04,4,7,-5,-3.33
+u,2024-01-01 00:00:05,5,100000,4000000000,5.55
+u,2024-01-01 00:00:06,6,3,1,1.00
+"""
+LETTERS = "1,a\n2,z\n3,b\n4,c\n5,d\n6,a\n7,b\n8,c\n9,h\n"
+STOCK = """\
+ACME,1970-01-01 00:00:01Z,12,1
+ACME,1970-01-01 00:00:02Z,17,2
+ACME,1970-01-01 00:00:03Z,13,3
+ACME,1970-01-01 00:00:04Z,11,4
+ACME,1970-01-01 00:00:05Z,14,5
+ACME,1970-01-01 00:00:06Z,15,4
+ACME,1970-01-01 00:00:07Z,20,3
+ACME,1970-01-01 00:00:08Z,24,4
+ACME,1970-01-01 00:00:09Z,25,5
+ACME,1970-01-01 00:00:10Z,19,6
+IBM,1970-01-01 00:00:03Z,10,1
+IBM,1970-01-01 00:00:04Z,9,2
+IBM,1970-01-01 00:00:05Z,11,3
+"""
 VALUES = (
     "k STRING, ts TIMESTAMP(3), id INT, d DECIMAL(5, 2), x DOUBLE, l BIGINT, s STRING, dt DATE,"
     " b BOOLEAN, WATERMARK FOR ts AS ts"
+)
+#: The same columns, NOT NULL, and collections.
+PRESENT = ", ".join(
+    f"{column} NOT NULL"
+    for column in VALUES.removesuffix(", WATERMARK FOR ts AS ts").replace("5, 2", "5,2").split(", ")
+) + (
+    ", ar AS ARRAY[id, 1], ro AS ROW(id, s), mp AS MAP[s, id], c AS CAST(id AS SMALLINT),"
+    " WATERMARK FOR ts AS ts"
+)
+SUMMED = (
+    "k STRING, ts TIMESTAMP(3), id INT, i INT, l BIGINT, d DECIMAL(7, 2), f AS CAST(i AS FLOAT),"
+    " x AS CAST(l AS DOUBLE), s AS CAST(id AS SMALLINT), WATERMARK FOR ts AS ts"
 )
 TICK = "symbol STRING, ts TIMESTAMP(3), price INT, tax INT, id INT"
 
@@ -73,6 +110,17 @@ TABLES = {
     "z": (f"{TICK}, zt AS TO_TIMESTAMP_LTZ(id * 1000, 3), WATERMARK FOR zt AS zt", TICKS),
     "w": ("symbol STRING, ts TIMESTAMP(6), id INT", FINE),
     "m": (VALUES, MIXED),
+    "q": (PRESENT, "".join(f"{row}\n" for row in MIXED.splitlines() if all(row.split(",")))),
+    "f": (
+        f"{TICK.replace(',', ' NOT NULL,')} NOT NULL, WATERMARK FOR ts AS ts",
+        "".join(f"{row}\n" for row in TICKS.splitlines() if row.startswith("ACME")),
+    ),
+    "b": (SUMMED, LARGE),
+    "a": ("id INT, name STRING, pt AS PROCTIME()", LETTERS),
+    "s": (
+        "symbol STRING, ts TIMESTAMP_LTZ(3), price INT, tax INT, WATERMARK FOR ts AS ts",
+        STOCK,
+    ),
 }
 
 

@@ -249,9 +249,10 @@ def entries(value: Any, type_: DataType) -> list[Any]:
     return sorted(written, key=lambda pair: json.dumps(pair[0], ensure_ascii=False))
 
 
-def fields(value: dict[str, Any], type_: Any) -> list[Any]:
+def fields(value: dict[str, Any] | tuple[Any, ...], type_: Any) -> list[Any]:
     """The values of a row."""
-    pairs = zip(value.values(), type_.fields, strict=True)
+    items = value.values() if isinstance(value, dict) else value
+    pairs = zip(items, type_.fields, strict=True)
     return [canonical(item, field.data_type) for item, field in pairs]
 
 

@@ -560,6 +560,8 @@ def match_recognize(
         *(name for name, _ in source.subsets),
         *(define.name for define in source.defines),
     }
+    if any(binding.alias in variables for binding in inner.bindings):
+        inner = name_relation(inner.relation, generated_name(preceding), every)
     own = (SourceBinding(variable, every, hidden=True) for variable in sorted(variables))
     scope = SelectScope(chain, (*inner.bindings, *own), group_count=0, query_functions=IN_PATTERN)
     if twice := duplicate_names(define.name for define in source.defines):
@@ -584,7 +586,7 @@ def match_recognize(
     if source.rows_per_match is not None and source.rows_per_match.startswith("ALL"):
         first = dict.fromkeys(_key_columns((*keys, *(key.expression for key in order))))
         columns = (*first, *(column for column in every if column not in first))
-    columns = (*columns, *(Column(item.name, item.expression.type) for item in measures))
+    columns = (*columns, *(Column(item.name, _measured(item.expression.type)) for item in measures))
     within = None if source.within is None else value(rows, source.within)
     relation = relational.Match(
         inner.relation, source, keys, order, measures, defines, within, columns
@@ -594,6 +596,18 @@ def match_recognize(
 
 def _key_columns(keys: Sequence[Typed]) -> Columns:
     return tuple(Column(key.name, key.type) for key in keys if isinstance(key, Ref))
+
+
+def _measured(type_: types.DataType) -> types.DataType:
+    """Return the type of a measure: a row is nullable if one of its fields is."""
+    return type_.nullable() if _contains_nullable(type_) else type_
+
+
+def _contains_nullable(type_: types.DataType) -> bool:
+    return type_.is_nullable or (
+        isinstance(type_, types.RowType)
+        and any(_contains_nullable(field.data_type) for field in type_.fields)
+    )
 
 
 def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> relational.Item:

@@ -298,10 +298,13 @@ def _as_source(
 
 
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
+    if cursor.key == "AS" and cursor.peek(2).key == "MATCH_RECOGNIZE":
+        cursor.advance()
+        name = identifier(cursor)
+        relation = syntax.Aliased(relation, name, (), cursor.span_from(start))
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
-    name = alias(cursor)
-    if name is not None:
+    if (name := alias(cursor)) is not None:
         relation = syntax.Aliased(relation, name, _names(cursor), cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
         if cursor.key not in ("BERNOULLI", "SYSTEM"):

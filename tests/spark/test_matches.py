@@ -86,9 +86,9 @@ def test_the_recording_has_the_expected_kinds() -> None:
 
 
 def some_fast(queries: list[str]) -> list[Any]:
-    """Return the queries as parameters; all but every sixth are slow tests."""
+    """Return the queries as parameters; all but every fifteenth are slow tests."""
     return [
-        pytest.param(query, marks=[pytest.mark.slow] if place % 6 else [])
+        pytest.param(query, marks=[pytest.mark.slow] if place % 15 else [])
         for place, query in enumerate(queries)
     ]
 
@@ -112,7 +112,7 @@ def test_what_is_refused(env: TableEnvironment, query: str) -> None:
 @pytest.mark.parametrize("query", of_kind("fails"))
 def test_what_fails_as_it_runs(env: TableEnvironment, query: str) -> None:
     with (
-        pytest.raises(ExternalError, match="could not skip to"),
+        pytest.raises(ExternalError, match=r"could not skip to|is NOT NULL"),
         env.execute_sql(sql_of(query)).collect() as results,
     ):
         list(results)
@@ -163,7 +163,6 @@ def test_the_repetitions_of_a_variable_are_bounded(env: TableEnvironment, number
         (Apply("ABS", (Apply("MINUS", (VALUE,), DECIMAL),), DECIMAL), NINES),
         (Apply("COALESCE", (VALUE,), DECIMAL), NINES),
         (Apply("+", (VALUE, VALUE), DECIMAL), None),
-        (Fold("AVG", Place(None, own=True), 0, DECIMAL, DECIMAL), NINES),
         (Fold("SUM", Place(None, own=True), 0, DECIMAL, DECIMAL), NINES),
     ],
 )

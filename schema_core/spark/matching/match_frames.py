@@ -43,6 +43,7 @@ from schema_core.spark.matching.navigation import (
     columns_in,
     rewrite,
 )
+from schema_core.spark.matching.planner_rewrites import as_planned, as_stored
 from schema_core.spark.matching.row_pattern import Variable, refusal, variables_of
 from schema_core.spark.matching.row_terms import Place, Rows, Term, condition, row_at
 from schema_core.spark.python.user_functions import UserCalls
@@ -152,7 +153,7 @@ class _MatchQuery:
         return time.kind is types.TimestampKind.PROCTIME
 
     def within(self) -> int:
-        """Return the milliseconds of WITHIN; 0 without a limit."""
+        """Return the milliseconds of WITHIN; 0 without a limit, as of a negative interval."""
         within = self.match.within
         if within is None:
             return 0
@@ -160,11 +161,11 @@ class _MatchQuery:
             not isinstance(within, Constant)
             or not isinstance(within.literal, syntax.Interval)
             or not isinstance(within.type, types.DayTimeIntervalType)
-            or (count := interval(within.literal, within.type)) < 0
+            or within.literal.negative
         ):
-            problem = "WITHIN requires a constant interval of days to seconds that is not negative"
+            problem = "WITHIN requires a constant interval of days to seconds without a sign before"
             raise refusal(problem, self.written.span)
-        return 0 if self.is_proctime else count
+        return 0 if self.is_proctime else max(interval(within.literal, within.type), 0)
 
     def skip(self) -> Skip:
         words = self.written.after_match
@@ -272,7 +273,7 @@ class _MatchQuery:
             place = self.places.get(define.name)
             own = -1 if place is None else place
             navigator = Navigator(self.places, self.aliases, own, sizes)
-            expression = rewrite(define.expression, self._with_time)
+            expression = rewrite(as_planned(define.expression), self._with_time)
             terms_of = ConditionTerms(self.columns, navigator, self._worker_function)
             term = terms_of.condition(expression)
             if place is not None:
@@ -360,7 +361,10 @@ class _Measures:
         self.flat: dict[str, tuple[str, int]] = {}
         self.has_rowtime: bool = False
         self.has_aggregates: bool = False
-        placed = [self._navigator.at_places(measure.expression) for measure in query.match.measures]
+        placed = [
+            self._navigator.at_places(as_stored(measure.expression))
+            for measure in query.match.measures
+        ]
         self.has_aggregates = any(is_aggregate(part) for one in placed for part in walk(one))
         self._measures = [rewrite(measure, self._change) for measure in placed]
 

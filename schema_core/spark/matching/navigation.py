@@ -213,7 +213,7 @@ _COMPARED = frozenset(
     {"=", "<>", "<", "<=", ">", ">=", "BETWEEN", "NOT BETWEEN", "IN", "NOT IN",
      "IS DISTINCT FROM", "IS NOT DISTINCT FROM"}
 )  # fmt: skip
-_NUMERIC = frozenset({"+", "-", "*", "/", "%", "MOD", "ABS", "MINUS"})
+_NUMERIC = frozenset({"+", "-", "*", "/", "%", "MOD", "ABS", "MINUS", "POWER"})
 
 
 def kind_of(type_: types.DataType) -> Kind | None:
@@ -370,7 +370,9 @@ class ConditionTerms:
         elif name in _NUMERIC:
             is_valid = families == {"number"}
         elif name == "CAST":
-            is_valid = _widens(terms[0].kind, kind, arguments[0].type, call.type)
+            is_valid = (families == {"number"} and kind.family in NUMBERS) or _widens(
+                terms[0].kind, kind, arguments[0].type, call.type
+            )
         elif name in ("CASE", "COALESCE"):
             values = terms if name == "COALESCE" else (*terms[1::2], terms[-1])
             is_valid = all(

@@ -47,9 +47,6 @@ def variables_of(match: syntax.MatchRecognize) -> tuple[Variable, ...]:
     """
     if match.pattern is None:
         raise refusal("an empty pattern is not supported", match.span)
-    if match.starts or match.ends:
-        problem = "^ and $ have no effect in Flink"
-        raise refusal(problem, match.span, "omit them: matches are found anywhere")
     if match.subsets:
         raise refusal("SUBSET has no effect in Flink: its columns are NULL", match.span)
     variables: list[Variable] = []

@@ -348,6 +348,33 @@ def _remainder(left: Any, right: Any) -> Any:
     return left - right * _divide(left, right)
 
 
+def _power(base: Any, exponent: Any) -> float:
+    """Return Java's `Math.pow`."""
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        is_odd = exponent % 2 == 1
+        return -math.inf if base < 0 and is_odd else math.inf
+    except ValueError:
+        return math.inf if base == 0 else math.nan
+
+
+def _cast(kinds: Sequence[Kind], kind: Kind) -> Callable[[Any], Any]:
+    """Return Java's conversion of a number; other values stay as they are."""
+    if kind.family != "integer":
+        return lambda value: fit(value, kind)
+    if kinds[0].family != "float":
+        return lambda value: fit(int(value), kind)
+    most = (1 << (max(kind.size, 32) - 1)) - 1
+
+    def truncate(value: float) -> Any:
+        if math.isnan(value):
+            return 0
+        return fit(int(min(max(value, -most - 1), most)), kind)
+
+    return truncate
+
+
 def _exactly(compute: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Return an operator that computes with decimals in `EXACT`."""
     of_decimals = getattr(EXACT, name)
@@ -462,7 +489,8 @@ FUNCTIONS: dict[str, Build] = {
     "MOD": _arithmetic(_remainder),
     "ABS": _unary(_exactly(abs, "abs")),
     "MINUS": _unary(_exactly(operator.neg, "minus")),
-    "CAST": _unary(lambda value: value),
+    "CAST": _strict(_cast),
+    "POWER": _strict(lambda _, __: _power),
     "CASE": _case,
     "COALESCE": _coalesce,
 }
@@ -503,9 +531,6 @@ class _Folding:
                 return (state or 0) + 1
             case "SUM":
                 return value if state is None else self.plus(state, value)
-            case "AVG":
-                count, total = state or (0, None)
-                return count + 1, value if total is None else _plus(total, value)
             case "MIN":
                 return value if state is None or value < state else state
             case _:
@@ -519,15 +544,8 @@ class _Folding:
         if state is None:
             return 0 if self.term.function == "COUNT" else None
         kind = self.term.kind
-        if self.term.function == "AVG":
-            count, total = state
-            if kind.family == "integer":
-                return fit(_divide(total, count), kind)
-            if kind.family == "decimal":
-                return fit(QUOTIENT.divide(Decimal(total), Decimal(count)), kind)
-            return fit(total / count, kind)
         return fit(_read(state, kind), kind)
 
 
 #: Aggregates that a term evaluates.
-AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX"})
+AGGREGATES = frozenset({"COUNT", "SUM", "MIN", "MAX"})
