@@ -170,16 +170,21 @@ def process_arguments(name: str, call: syntax.Call) -> Arguments:
     Raises:
         SchemaError: `wrong-argument-count`, `named-arguments` or `partitioned-window`.
     """
-    parameters, required, _ = FUNCTIONS[name]
-    arguments = bind_arguments(call, parameters, parameters[:required])
+    parameters, required, _, options = FUNCTIONS[name]
+    arguments = bind_arguments(call, parameters, parameters[:required], options)
     require_rows(name, arguments[parameters[0]])
     return arguments
 
 
 def bind_arguments(
-    call: syntax.Call, parameters: Sequence[str], required: Collection[str]
+    call: syntax.Call,
+    parameters: Sequence[str],
+    required: Collection[str],
+    options: Sequence[str] = (),
 ) -> Arguments:
     """Return the arguments of a call by parameter, without DEFAULT and NULL.
+
+    Arguments can be given to `options` only by name.
 
     Raises:
         SchemaError: `wrong-argument-count` or `named-arguments`.
@@ -196,12 +201,12 @@ def bind_arguments(
             span=call.span,
         )
     for parameter, argument in pairs:
-        if parameter not in parameters:
-            expected = f"expected arguments {', '.join(parameters)}"
+        if parameter not in (*parameters, *options):
+            expected = f"expected arguments {', '.join((*parameters, *options))}"
             raise SchemaError(
                 f"unknown parameter {parameter!r}",
                 code="named-arguments",
-                hint=similar(parameter, parameters) or expected,
+                hint=similar(parameter, (*parameters, *options)) or expected,
                 span=argument.span,
             )
     by_parameter = dict(pairs) if pairs else dict(zip(parameters, call.arguments, strict=False))
@@ -213,7 +218,8 @@ def bind_arguments(
             case _:
                 arguments[parameter] = argument
     is_missing = not arguments.keys() >= set(required)
-    if is_missing or len(call.arguments) > len(parameters) or len(by_parameter) < len(pairs):
+    most = len(parameters) + (len(options) if pairs else 0)
+    if is_missing or len(call.arguments) > most or len(by_parameter) < len(pairs):
         problem = f"expected arguments {', '.join(parameters)}"
         raise SchemaError(problem, code="wrong-argument-count", span=call.span)
     return arguments
@@ -277,11 +283,15 @@ ColumnsRule: TypeAlias = Callable[[Arguments, Columns, ScopeChain], Columns]
 
 
 class ProcessFunction(NamedTuple):
-    """The parameters, the first `required` of them mandatory, and the rule for the columns."""
+    """The parameters, the first `required` of them mandatory, and the rule for the columns.
+
+    Arguments can be given to `options` only by name.
+    """
 
     parameters: tuple[str, ...]
     required: int
     columns: ColumnsRule
+    options: tuple[str, ...] = ()
 
 
 def process_table(
@@ -318,6 +328,16 @@ def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> C
     changes = [change for key in string_map(arguments.get("op_mapping")) for change in _parts(key)]
     _check_changes(changes, arguments)
     check_uid(arguments.get("uid"))
+    match arguments.get(FULL_DELETES):
+        case None | syntax.Literal(kind=syntax.LiteralKind.BOOLEAN, text="TRUE"):
+            pass
+        case argument:
+            raise SchemaError(
+                f"{FULL_DELETES} must be TRUE, got {show_expression(argument)}",
+                code="wrong-argument-type",
+                hint="deletes with keys only require PARTITION BY, which Flink 2.3 does not accept",
+                span=argument.span,
+            )
     return (
         Column(operation_column(arguments), types.DataTypes.STRING()),
         *columns,
@@ -353,6 +373,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
             span=arguments["op_mapping"].span,
         )
     check_uid(arguments.get("uid"))
+    skips_invalid_codes(arguments)
     rest = tuple(column for column in columns if column.name != name)
     return (*rest, *_time(arguments, columns, chain))
 
@@ -379,6 +400,24 @@ def change_codes(arguments: Arguments) -> dict[str, str]:
         span = arguments["op_mapping"].span
         raise SchemaError(problem, code="wrong-argument-type", span=span)
     return {code: change for key, change in mapping.items() for code in _parts(key)}
+
+
+def skips_invalid_codes(arguments: Arguments) -> bool:
+    """Return whether FROM_CHANGELOG drops rows without one of the expected codes.
+
+    By default the job fails (FLIP-564: ``invalid_op_handling``).
+    """
+    match arguments.get(INVALID_CODES):
+        case None:
+            return False
+        case syntax.Literal(kind=syntax.LiteralKind.STRING, text="FAIL" | "SKIP" as text):
+            return text == "SKIP"
+        case argument:
+            raise SchemaError(
+                f"{INVALID_CODES} must be 'FAIL' or 'SKIP', got {show_expression(argument)}",
+                code="wrong-argument-type",
+                span=argument.span,
+            )
 
 
 def _parts(key: str) -> list[str]:
@@ -412,12 +451,21 @@ def string_map(argument: syntax.Expression | None) -> dict[str, str]:
         case syntax.Call(name="MAP", arguments=entries):
             values = [
                 entry.text
-                for entry in entries
+                for entry in map(_without_cast, entries)
                 if isinstance(entry, syntax.Literal) and entry.kind is syntax.LiteralKind.STRING
             ]
             if len(values) == len(entries) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))
     raise SchemaError("expected a MAP of strings", code="wrong-argument-type", span=argument.span)
+
+
+def _without_cast(entry: syntax.Expression) -> syntax.Expression:
+    """Return the value of a cast to STRING."""
+    match entry:
+        case syntax.Call(name="CAST", arguments=(value, syntax.TypeName(keyword="STRING"))):
+            return value
+        case _:
+            return entry
 
 
 def _check_changes(changes: list[str], arguments: Arguments) -> None:
@@ -571,12 +619,14 @@ def ml_evaluate(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Co
 
 
 CHANGELOG = ("input", "op", "op_mapping", "on_time", "uid")
+#: Options of FLIP-564, which Flink 2.3 does not read.
+INVALID_CODES, FULL_DELETES = "invalid_op_handling", "produces_full_deletes"
 
 EVALUATE = ("INPUT", "MODEL", "LABEL", "ARGS", "TASK", "CONFIG")
 
 FUNCTIONS = {
-    "TO_CHANGELOG":   ProcessFunction(CHANGELOG, 1, to_changelog),
-    "FROM_CHANGELOG": ProcessFunction(CHANGELOG, 1, from_changelog),
+    "TO_CHANGELOG":   ProcessFunction(CHANGELOG, 1, to_changelog, (FULL_DELETES,)),
+    "FROM_CHANGELOG": ProcessFunction(CHANGELOG, 1, from_changelog, (INVALID_CODES,)),
     "ML_PREDICT":     ProcessFunction(("INPUT", "MODEL", "ARGS", "CONFIG", "uid"), 3, ml_predict),
     "ML_EVALUATE":    ProcessFunction(EVALUATE, 5, ml_evaluate),
 }  # fmt: skip

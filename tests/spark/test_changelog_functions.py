@@ -60,6 +60,26 @@ def test_functions_return_the_rows_of_flink(env: TableEnvironment, sql: str, exp
             assert caught.value.code != "job-failed"
 
 
+def test_rows_without_an_expected_code_are_skipped_on_demand(env: TableEnvironment) -> None:
+    """`invalid_op_handling` is an option of FLIP-564, which Flink 2.3 ignores."""
+    arguments = "TABLE debezium, op => DESCRIPTOR(__op), op_mapping => MAP['c', 'INSERT']"
+    query = f"SELECT * FROM FROM_CHANGELOG(input => {arguments}, invalid_op_handling => '{{}}')"
+
+    assert [[1, "a"]] == rows(env, query.format("SKIP"))
+    with pytest.raises(ExternalError, match="expects one of the codes 'c'"):
+        rows(env, query.format("FAIL"))
+    with pytest.raises(SchemaCoreError, match="must be 'FAIL' or 'SKIP'"):
+        rows(env, query.format("skip"))
+
+
+def test_changes_have_complete_deletes(env: TableEnvironment) -> None:
+    query = "SELECT * FROM TO_CHANGELOG(input => TABLE s, produces_full_deletes => {})"
+
+    assert rows(env, "SELECT * FROM TO_CHANGELOG(TABLE s)") == rows(env, query.format("TRUE"))
+    with pytest.raises(SchemaCoreError, match="must be TRUE"):
+        rows(env, query.format("FALSE"))
+
+
 #: Queries whose changes depend on the order in which Flink's tasks run.
 UNORDERED = ("SUM(", "COUNT(", "MAX(", " JOIN ", "DISTINCT", "UNION")
 CHANGED = [

@@ -17,6 +17,7 @@ from schema_core.query.table_functions import (
     operation_codes,
     operation_column,
     process_arguments,
+    skips_invalid_codes,
     time_column,
 )
 from schema_core.spark.changelog import ROW_KIND, state_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> str:
     """Return the rows that the changes of the input leave, or the changes: see `has_kinds`.
 
-    The query fails for a row without one of the expected codes.
+    The query fails for a row without one of the expected codes, or drops it.
     """
     arguments = process_arguments(table.function, table.call)
     name, time = operation_column(arguments), time_column(arguments)
@@ -51,6 +52,9 @@ def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> 
     is_changes = has_kinds(table)
     names = [column.name for column in (table.columns[:-1] if is_changes else table.columns)]
     kinds = {code: RowKind[kind] for code, kind in change_codes(arguments).items()}
+    if skips_invalid_codes(arguments):
+        codes = ", ".join(map(string, kinds))
+        frame = frame.where(f"{stored[name]} IN ({codes})")
     changes = frame.selectExpr(
         *(f"{value} AS {quote(column)}" for value, column in zip(values, names, strict=True)),
         f"{_kind(stored[name], kinds)} AS {quote(ROW_KIND)}",
