@@ -7,7 +7,7 @@ CASE, YEAR to EXTRACT) are done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from types import EllipsisType
 from typing import Any, Protocol, TypeAlias
@@ -203,6 +203,38 @@ def operands(typed: Typed) -> list[Typed]:
             bounds = () if over.frame is None else (over.frame.lower, over.frame.upper)
             subtrees += (bound.distance for bound in bounds if bound and bound.distance)
     return subtrees
+
+
+def substitute(typed: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
+    """Return an expression with parts replaced, those of FILTER and OVER included.
+
+    `change` returns what replaces a part, or None to visit its operands. Subqueries are parts.
+    """
+    spine: list[FunctionCall] = []
+    while (changed := change(typed)) is None and isinstance(typed, FunctionCall):
+        spine.append(typed)
+        if not typed.arguments:
+            break
+        typed = typed.arguments[0]
+    if changed is None:
+        changed = typed
+        if isinstance(typed, Access):
+            changed = replace(typed, value=substitute(typed.value, change))
+    for call in reversed(spine):
+        rest = (substitute(argument, change) for argument in call.arguments[1:])
+        changed = replace(
+            call,
+            arguments=(changed, *rest) if call.arguments else (),
+            filter=None if call.filter is None else substitute(call.filter, change),
+            over=None if call.over is None else _substitute_over(call.over, change),
+        )
+    return changed
+
+
+def _substitute_over(over: Over, change: Callable[[Typed], Typed | None]) -> Over:
+    keys = tuple(substitute(key, change) for key in over.partition_by)
+    order = tuple(replace(key, value=substitute(key.value, change)) for key in over.order_by)
+    return replace(over, partition_by=keys, order_by=order)
 
 
 # --- functions ------------------------------------------------------------------------------------

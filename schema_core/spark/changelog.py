@@ -203,6 +203,69 @@ def _multiset(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
     return groups.where(f"{quote(_COUNT)} > 0").selectExpr(f"inline({copies})")
 
 
+def adding(rows: DataFrame, *, adds: bool = True) -> DataFrame:
+    """Return rows as changes that add or remove them, without `CHANGE_ORDER`."""
+    return rows.selectExpr("*", f"{_INSERT if adds else _DELETE} AS {quote(ROW_KIND)}")
+
+
+def is_added(adds: bool) -> str:
+    """Return the condition that a change adds its row, or removes it."""
+    return _ADDS if adds else f"NOT ({_ADDS})"
+
+
+def difference(new: DataFrame, old: DataFrame | None) -> DataFrame:
+    """Return the changes, ``-D`` and ``+I``, that lead from one multiset of rows to another."""
+    if old is None:
+        return adding(new)
+    own = new.columns
+    row = ", ".join(comparable(quote(field.name), field.dataType) for field in new.schema.fields)
+    both = adding(new).union(adding(old.select(*map(quote, own)), adds=False))
+    counted = both.selectExpr(
+        f"struct({', '.join(map(quote, own))}) AS {quote(_PREVIOUS)}",
+        f"struct({row}) AS {quote(_ROW)}",
+        f"if({_ADDS}, 1L, -1L) AS {quote(_COUNT)}",
+    )
+    expr = functions_of(new).expr
+    groups = counted.groupBy(quote(_ROW)).agg(
+        expr(f"any_value({quote(_PREVIOUS)}) AS {quote(_PREVIOUS)}"),
+        expr(f"sum({quote(_COUNT)}) AS {quote(_COUNT)}"),
+    )
+    count = quote(_COUNT)
+    copies = f"array_repeat({quote(_PREVIOUS)}, CAST(abs({count}) AS INT))"
+    kind = f"if({count} > 0, {_INSERT}, {_DELETE})"
+    return (
+        groups.where(f"{count} <> 0")
+        .selectExpr(f"{kind} AS {quote(ROW_KIND)}", f"inline({copies})")
+        .select(*map(quote, (*own, ROW_KIND)))
+    )
+
+
+def with_updates(changes: DataFrame, key: Sequence[str]) -> DataFrame:
+    """Return changes, of which those that replace a row of a key by another are updates.
+
+    Their order is that of `CHANGE_ORDER`: the removal of a key comes before the addition.
+    """
+    window = f"OVER ({_partition(key)})"
+    adds, removes = (f"count_if({is_added(value)}) {window} = 1" for value in (True, False))
+    kind = (
+        f"CASE WHEN NOT ({adds} AND {removes}) THEN {quote(ROW_KIND)} "
+        f"WHEN {_ADDS} THEN {_AFTER} ELSE {_BEFORE} END"
+    )
+    own = [quote(name) for name in changes.columns if name != ROW_KIND]
+    return changes.selectExpr(*own, f"{kind} AS {quote(ROW_KIND)}")
+
+
+def in_order_of_changes(changes: DataFrame, key: Sequence[str]) -> DataFrame:
+    """Return changes in an order in which a row is removed before another one takes its place.
+
+    Those of the columns `key` are updates where they replace a row; `key` may be empty.
+    """
+    if key:
+        changes = with_updates(changes, key)
+    added = functions_of(changes).expr(is_added(True))
+    return changes.orderBy(*map(quote, key), added)
+
+
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
 

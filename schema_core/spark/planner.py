@@ -37,6 +37,7 @@ from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
+from schema_core.spark.streaming.changelog_stages import StagedQuery
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
 from schema_core.spark.writing.row_changes import RowChanger
 from schema_core.spark.writing.sinks import Writer, sink_losses
@@ -77,7 +78,7 @@ class SparkPlanner:
         """The session that jobs run in; errors as `JobSession.open_session`."""
         return self._session.open_session()
 
-    def _stream_plan(self, query: Relation) -> StreamPlan | None:
+    def _stream_plan(self, query: Relation) -> StreamPlan | StagedQuery | None:
         """Return the plan of a query of unbounded tables in streaming mode, else None."""
         return self._streams.plan(query) if is_streaming(self.context.options) else None
 
@@ -235,7 +236,7 @@ class SparkPlanner:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         columns, recorder = result_columns(query), ExplainRecorder()
         if (plan := self._stream_plan(query)) is not None:
-            frame = self._streams.frame(plan, query, columns, [], recorder).frame
+            frame = self._streams.explained(plan, query, columns, recorder)
         else:
             frame = self._reader.frame(query, columns, reads=[], recorder=recorder)
         with spark_errors():
@@ -261,6 +262,8 @@ class SparkPlanner:
         """Return a query as a new DataFrame of the user's session."""
         self._reader.session_for(query)  # its sources are validated first
         if (plan := self._stream_plan(query)) is not None:
+            if isinstance(plan, StagedQuery):
+                raise needs_all_rows("the conversion to a DataFrame")
             streamed = self._streams.frame(plan, query, results.columns_of(schema), [])
             if streamed.finish is not None:
                 raise needs_all_rows("the conversion to a DataFrame")

@@ -1,6 +1,7 @@
 """Streaming queries, beside the same ones written for Structured Streaming, in one Spark.
 
     python tests/benchmarks/bench_streaming.py [--rows 2000000] [--pairs 5] [--only WORDS]
+    python tests/benchmarks/bench_streaming.py --growth 1000 [--rows 1000]
 
 Both read all files of a directory of parquet in one micro-batch, and write parquet with a
 checkpoint; those of windows have a watermark, and run a second micro-batch, which returns what it
@@ -8,7 +9,10 @@ has passed. They run by turns, each first in every other pair, and must write eq
 of rows. The states of those before are unloaded: with them in the heap, a run took up to twice as
 long, for its garbage collection alone. The figures are medians of the processor time of Python and
 the JVM, and rows per second. Structured Streaming has watermarks of TIMESTAMP only, to which it
-casts the TIMESTAMP_NTZ of files.
+casts the TIMESTAMP_NTZ of files. What it cannot express has no second figure.
+
+`--growth` runs as many micro-batches of `--rows` rows each of a query in stages, and prints the
+median time of a micro-batch and the bytes of the state, after each tenth of them.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.errors import ExternalError
 from schema_core.spark.session.session import start
 from schema_core.spark.session.settings import MEANING
@@ -51,7 +56,7 @@ class Query(NamedTuple):
     """A query in SQL and for Structured Streaming, with the columns of its sink."""
 
     sql: str
-    plain: Callable[[DataFrame, DataFrame], DataFrame]
+    plain: Callable[[DataFrame, DataFrame], DataFrame] | None
     sink: str
 
 
@@ -76,13 +81,32 @@ QUERIES = {
         windows,
         "e TIMESTAMP(3), k BIGINT, v BIGINT, n BIGINT",
     ),
+    "join without bounds": Query(
+        "SELECT a.v, c.v AS w FROM s AS a JOIN s AS c ON a.v = c.v + 1",
+        lambda rows, others: (
+            rows.alias("a")
+            .join(others.drop("t").selectExpr("v + 1 AS w"), "a.v = w")
+            .selectExpr("v", "w - 1 AS w")
+        ),
+        "v BIGINT, w BIGINT",
+    ),
+    "distinct rows of groups": Query(
+        "SELECT DISTINCT n FROM (SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k)",
+        None,
+        "n BIGINT NOT NULL, PRIMARY KEY (n) NOT ENFORCED",
+    ),
+    "groups with HAVING": Query(
+        "SELECT k, SUM(v) AS v FROM s GROUP BY k HAVING COUNT(*) > 10",
+        None,
+        "k BIGINT NOT NULL, v BIGINT, PRIMARY KEY (k) NOT ENFORCED",
+    ),
 }
 
 
 class Work:
     """One Spark with both candidates, each with a session of its own and equal settings."""
 
-    def __init__(self, folder: Path, rows: int) -> None:
+    def __init__(self, folder: Path, rows: int, files: int = FILES) -> None:
         root = start(SPARK)
         settings = EnvironmentSettings.in_streaming_mode()
         self.environment = TableEnvironment.create(settings, spark=root)
@@ -91,17 +115,17 @@ class Work:
             self.spark.conf.set(key, value)
         self.folder, self.count, self.rows = folder, 0, rows
         self.source = folder / "source"
-        self._generate()
+        self._generate(files)
         self.environment.execute_sql(
             f"CREATE TABLE s ({COLUMNS}, {WATERMARK}) WITH ('connector' = 'filesystem', "
             f"'path' = '{self.source}', 'format' = 'parquet', 'source.monitor-interval' = '1 s')"
         )
 
-    def _generate(self) -> None:
+    def _generate(self, files: int) -> None:
         """Write the rows; a last one advances the watermark beyond all others."""
         time_of = "CAST(timestamp_millis(1700000000000 + id DIV {rate} * 1000) AS TIMESTAMP_NTZ)"
         text = time_of.format(rate=RATE)
-        rows = self.spark.range(0, self.rows, 1, FILES)
+        rows = self.spark.range(0, self.rows, 1, files)
         rows = rows.selectExpr(f"id * 7919 % {KEYS} AS k", f"{text} AS ts", "id AS v")
         last = self.spark.sql("SELECT -1L AS k, TIMESTAMP_NTZ '2030-01-01' AS ts, -1L AS v")
         rows.union(last).write.parquet(str(self.source))
@@ -115,9 +139,10 @@ class Work:
         target = self.target()
         run = self.environment.execute_sql
         run(f"SET 'execution.checkpointing.dir' = '{target}-checkpoints'")
+        format_ = "debezium-json" if "PRIMARY KEY" in query.sink else "parquet"
         run(
             f"CREATE TABLE {target.name} ({query.sink}) WITH ('connector' = 'filesystem', "
-            f"'path' = '{target}', 'format' = 'parquet')"
+            f"'path' = '{target}', 'format' = '{format_}')"
         )
         job = run(f"INSERT INTO {target.name} {query.sql}").get_job_client()
         assert job is not None
@@ -128,6 +153,7 @@ class Work:
     def plain(self, query: Query) -> Path:
         """Run the query for Structured Streaming."""
         target = self.target()
+        assert query.plain is not None
         frame = query.plain(self._stream(), self._stream())
         writer = frame.writeStream.format("parquet").trigger(availableNow=True)
         writer = writer.option("checkpointLocation", f"{target}-checkpoints")
@@ -149,7 +175,9 @@ def measured(work: Work, run: Callable[[], Path]) -> tuple[float, float, int]:
     begin, clock = processor_time(), time.perf_counter()
     target = run()
     used, passed = processor_time() - begin, time.perf_counter() - clock
-    count = work.spark.read.parquet(str(target)).count()
+    files = next(target.glob("[!._]*"))
+    reader = work.spark.read
+    count = (reader.text if files.suffix != ".parquet" else reader.parquet)(str(target)).count()
     shutil.rmtree(target)
     return used, passed, count
 
@@ -160,10 +188,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--only", default="", help="Words in the names of the queries to measure.")
+    parser.add_argument("--growth", type=int, help="How many micro-batches to run.")
     given = parser.parse_args()
     # all rows are there, and the queries end when they have read them
     until_read: Any = lambda _, one: one.trigger(availableNow=True)  # noqa: E731
     setattr(MicroBatches, "_add_trigger", until_read)  # noqa: B010 - it is private
+    if given.growth:
+        growth(given.growth, given.rows)
+        return
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), given.rows)
         print("| query | schema_core | Structured Streaming | ratio | rows/s | rows/s |")
@@ -175,6 +207,8 @@ def main() -> None:
 
 def row(work: Work, query: Query, pairs: int) -> str:
     """Return the figures of a query; the first pair, which compiles, is not counted."""
+    if query.plain is None:
+        return alone(work, query, pairs)
     runs: tuple[Callable[[], Path], ...] = (lambda: work.ours(query), lambda: work.plain(query))
     result: tuple[list[tuple[float, float, int]], ...] = ([], [])
     for pair in range(pairs + 1):
@@ -188,6 +222,40 @@ def row(work: Work, query: Query, pairs: int) -> str:
     rates = [work.rows / median(item[1] for item in side) for side in result]
     ratio = median(first[0] / other[0] for first, other in zip(*result, strict=True))
     return f"{used[0]:.2f} s | {used[1]:.2f} s | {ratio:.2f} | {rates[0]:,.0f} | {rates[1]:,.0f}"
+
+
+def alone(work: Work, query: Query, times: int) -> str:
+    """Return the figures of a query that Structured Streaming cannot express."""
+    result = [measured(work, lambda: work.ours(query)) for _ in range(times + 1)][1:]
+    used, passed = (median(item[place] for item in result) for place in (0, 1))
+    return f"{used:.2f} s | | | {work.rows / passed:,.0f} | "
+
+
+def growth(batches: int, rows: int) -> None:
+    """Print the time of a micro-batch and the size of the state as both grow."""
+    times: list[float] = []
+    batch = MicroBatches._batch
+
+    def timed(self: MicroBatches, *arguments: Any) -> None:
+        begin = time.perf_counter()
+        batch(self, *arguments)
+        times.append(time.perf_counter() - begin)
+
+    setattr(MicroBatches, "_batch", timed)  # noqa: B010 - it is private
+    options = FileLayout._streaming
+    one_file = {"maxFilesPerTrigger": "1"}
+    setattr(FileLayout, "_streaming", lambda self: {**options(self), **one_file})  # noqa: B010
+    with tempfile.TemporaryDirectory() as folder:
+        work = Work(Path(folder), batches * rows, files=batches)
+        query = QUERIES["groups with HAVING"]
+        work.ours(query)
+        states = Path(folder).glob("*-checkpoints/*/stages/**/*.parquet")
+        size = sum(file.stat().st_size for file in states)
+        step = max(1, batches // 10)
+        print("| micro-batches | seconds each |", "|---:|---:|", sep="\n")
+        for first in range(0, len(times), step):
+            print(f"| {first + step} | {median(times[first : first + step]):.2f} |")
+        print(f"state: {size / 1e6:.1f} MB of {batches * rows:,} rows")
 
 
 if __name__ == "__main__":

@@ -394,12 +394,13 @@ def test_state_that_should_expire_is_refused(
     assert plan.state in PERMANENT
 
     with pytest.raises(UnsupportedError, match=declared) as caught:
-        require_no_expiry(plan, result, options)
+        require_no_expiry([plan.state.value], plan.table, result, options)
 
     assert "streaming-not-supported" == caught.value.code
     assert caught.value.hint
     require_no_expiry(
-        plan,
+        [plan.state.value],
+        plan.table,
         relation(session, "SELECT id, COUNT(*) FROM s GROUP BY id"),
         {STATE_RETENTION.key: "0"},
     )

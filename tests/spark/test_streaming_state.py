@@ -238,6 +238,38 @@ def test_updates_are_written_as_changes(env: TableEnvironment, tmp_path: Path) -
         until(written, sorted([*first, message("a", 1, added=False), message("a", 2)]))
 
 
+def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: Path) -> None:
+    """The rows of the first run decide what the second one removes."""
+    env.execute_sql(
+        "CREATE TABLE t (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' ="
+        f" 'filesystem', 'format' = 'debezium-json', 'path' = '{tmp_path / 't'}')"
+    )
+    statement = (
+        "INSERT INTO t SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k"
+        " HAVING COUNT(DISTINCT v) < 3"
+    )
+
+    def written() -> list[str]:
+        files = (tmp_path / "t").glob("part-*")
+        return sorted(line for path in files for line in path.read_text().splitlines())
+
+    def message(name: str, count: int, *, adds: bool = True) -> str:
+        row = f'{{"k":"{name}","n":{count}}}'
+        before, after, code = ("null", row, "c") if adds else (row, "null", "d")
+        return f'{{"before":{before},"after":{after},"op":"{code}"}}'
+
+    first = [message("a", 1), message("b", 1)]
+    with running(env, statement):
+        added(tmp_path / "s", "1", "a,,1,\nb,,1,\na,,1,\n")
+        until(written, first)
+    then = sorted([*first, message("a", 1, adds=False), message("a", 2)])
+    with running(env, statement):
+        added(tmp_path / "s", "2", "a,,2,\nb,,1,\n")
+        until(written, then)
+        added(tmp_path / "s", "3", "a,,3,\n")
+        until(written, sorted([*then, message("a", 2, adds=False)]))
+
+
 def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

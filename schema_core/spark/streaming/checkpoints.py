@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 #: The job's description, in its directory.
 JOB: Final = "job.json"
 DRAFT: Final = ".job.json"
+#: The directory of the rows that stages keep.
+STAGES: Final = "stages"
 LOCK: Final = ".lock"
 #: Parts of Spark's errors for a missing or damaged file, and for a file of a state.
 _UNREADABLE = regex(
@@ -180,6 +182,11 @@ class Checkpoint:
     @property
     def location(self) -> str:
         return f"{self._path}/{QUERY}"
+
+    @property
+    def stages(self) -> Directory:
+        """The directory of the rows that stages keep."""
+        return Directory(self._directory.system, f"{self._path}/{STAGES}")
 
     def fits(self, last: int | None) -> bool:
         """Return whether a table's last micro-batch agrees with the checkpoint."""

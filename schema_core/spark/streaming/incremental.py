@@ -157,6 +157,11 @@ class StreamPlan:
         return self.state in UPDATED
 
     @property
+    def has_state(self) -> bool:
+        """Whether rows are kept between micro-batches."""
+        return self.state is not None
+
+    @property
     def has_windows(self) -> bool:
         """Whether rows are returned when the watermark passes their window's end."""
         return self.state in WINDOWED
@@ -268,13 +273,13 @@ def updated_parts(
 
 
 def require_no_expiry(
-    plan: StreamPlan, query: relational.Relation, options: Mapping[str, str]
+    states: Sequence[str], table: str, query: relational.Relation, options: Mapping[str, str]
 ) -> None:
-    """Refuse permanent state that the option or hint STATE_TTL expires (`streaming-not-supported`).
+    """Refuse permanent states that the option or hint STATE_TTL expires.
 
-    Flink removes state that has been idle for this time.
+    The code is `streaming-not-supported`. Flink removes state that has been idle for this time.
     """
-    if plan.state not in PERMANENT:
+    if not states:
         return
     hints: set[str] = set()
 
@@ -290,7 +295,7 @@ def require_no_expiry(
         declared.append(f"the hint {STATE_TTL}")
     if declared:
         raise UnsupportedError(
-            f"the state of {plan.state.value} over {plan.table} does not expire, which "
+            f"the state of {states[0]} over {table} does not expire, which "
             f"{' and '.join(declared)} requires",
             code="streaming-not-supported",
             hint=f"remove {' and '.join(declared)}, or aggregate by windows, whose state ends",

@@ -39,22 +39,23 @@ UNIQUE: Final = frozenset({OperatorState.DISTINCT, OperatorState.FIRST, Operator
 class StreamedQuery:
     """A query of unbounded tables as a streaming frame, and Spark's mode for its rows.
 
-    `finish` returns the query's rows for those of a micro-batch; None if they are the same.
+    `finish` returns the query's rows for those of a micro-batch, by its number; None if they are
+    the same.
     """
 
     frame: DataFrame
     mode: str
-    finish: Callable[[DataFrame], DataFrame] | None = None
+    finish: Callable[[DataFrame, int], DataFrame] | None = None
 
     def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
         """Return the query with a change of each row by itself."""
         finish = self.finish
         if finish is None:
             return replace(self, frame=change(self.frame))
-        return replace(self, finish=lambda rows: change(finish(rows)))
+        return replace(self, finish=lambda rows, number: change(finish(rows, number)))
 
-    def rows(self, batch: DataFrame) -> DataFrame:
-        return batch if self.finish is None else self.finish(batch)
+    def rows(self, batch: DataFrame, number: int) -> DataFrame:
+        return batch if self.finish is None else self.finish(batch, number)
 
 
 def mode_of(plan: StreamPlan) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast
 
 from schema_core.environment.connector import (
     Ability,
@@ -36,7 +36,16 @@ from schema_core.errors import (
     UnsupportedError,
 )
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
-from schema_core.spark.changelog import Changelog, SupportsChangelog, SupportsChangelogWrite
+from schema_core.query.upsert_keys import upsert_keys
+from schema_core.spark.changelog import (
+    ROW_KIND,
+    Changelog,
+    SupportsChangelog,
+    SupportsChangelogWrite,
+    in_order_of_changes,
+    require_changes,
+)
+from schema_core.spark.commit.commit import Directory
 from schema_core.spark.connector import (
     MicroBatch,
     Read,
@@ -53,7 +62,9 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
 from schema_core.spark.reading.results import python_rows, string_rows
+from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
+from schema_core.spark.streaming.changelog_stages import StagedQuery, staged_query
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
     JobDescription,
@@ -61,12 +72,16 @@ from schema_core.spark.streaming.checkpoints import (
     missing_checkpoint,
 )
 from schema_core.spark.streaming.connect_batches import batch_directory
+from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.incremental import (
+    PERMANENT,
     StreamPlan,
     require_no_expiry,
     stream_plan,
     updated_parts,
 )
+from schema_core.spark.streaming.stage_runs import staged_frame
+from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
     grouped_rows,
@@ -75,7 +90,7 @@ from schema_core.spark.streaming.stream_stages import (
     scan_of,
 )
 from schema_core.spark.streaming.watermarks import with_join_time
-from schema_core.spark.writing.sinks import Sink
+from schema_core.spark.writing.sinks import Sink, require_upsert_key
 from schema_core.types import RowKind
 
 if TYPE_CHECKING:
@@ -199,7 +214,7 @@ class MicroBatches:
             try:
                 # Spark runs streams in a clone of their session
                 rows = in_session(rows, self._streamed.frame.sparkSession)
-                self._write(self._streamed.rows(rows), number)
+                self._write(self._streamed.rows(rows, number), number)
             except BaseException as error:
                 self._error = error
                 raise
@@ -383,13 +398,13 @@ def write_batch(
     cached, so that the state is read once.
     """
     if not stages(connector, context):
-        connector.write(rows, context)
+        write_rows(connector, rows, context)
         return
     stage = connector.stage(context)
     try:
         context_of_stage = replace(context, stage=stage)
-        if not has_state:
-            connector.write(rows, context_of_stage)
+        if not has_state or ROW_KIND in rows.columns:
+            write_rows(connector, rows, context_of_stage)
         elif not isinstance(connector, SupportsMicroBatches):
             with persisting(rows):
                 connector.write(rows, context_of_stage)
@@ -401,6 +416,14 @@ def write_batch(
     except BaseException:
         stage.abort()
         raise
+
+
+def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
+    """Write rows, or changes with `ROW_KIND`."""
+    if ROW_KIND in rows.columns:
+        cast("SupportsChangelogWrite", connector).write_changelog(rows, context)
+    else:
+        connector.write(rows, context)
 
 
 def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
@@ -485,15 +508,23 @@ class StreamPlanner:
         self._reader = reader
         self._writer = writer
 
-    def plan(self, query: Relation) -> StreamPlan | None:
+    def plan(self, query: Relation) -> StreamPlan | StagedQuery | None:
         """Return the plan of a query of streaming mode that reads unbounded tables, else None.
 
-        An operation that cannot be computed as rows arrive, or whose state cannot expire as
+        Spark's own operators compute a query with at most one operation with state, stages all
+        others. An operation that cannot be computed as rows arrive, or whose state cannot expire as
         declared, is refused (`streaming-not-supported`).
         """
-        plan = stream_plan(query, self._is_unbounded)
-        if plan is not None:
-            require_no_expiry(plan, query, self._context.options)
+        query = with_window_functions(query)
+        try:
+            plan = stream_plan(query, self._is_unbounded)
+        except UnsupportedError:
+            staged = staged_query(query, self._is_unbounded)
+            if staged is not None:
+                require_no_expiry(staged.states, staged.table, query, self._context.options)
+            return staged
+        if plan is not None and plan.state in PERMANENT:
+            require_no_expiry([plan.state.value], plan.table, query, self._context.options)
         return plan
 
     def _is_unbounded(self, scan: Scan) -> bool:
@@ -506,14 +537,26 @@ class StreamPlanner:
         """
         if not is_streaming(self._context.options):
             return lambda _: ChangelogMode.insert_only()
-        updates = updated_parts(query, self._is_unbounded)
+        query = with_window_functions(query)
+        try:
+            updates = updated_parts(query, self._is_unbounded)
+        except UnsupportedError:
+            return self._modes_of_stages(query)
         modes = {
             False: ChangelogMode.insert_only(),
             True: ChangelogMode(frozenset(RowKind) - {RowKind.DELETE}),
         }
         return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
-    def rows(self, plan: StreamPlan, query: Relation, columns: Columns) -> Rows:
+    def _modes_of_stages(self, query: Relation) -> ChangesOf:
+        staged = staged_query(query, self._is_unbounded)
+        inserts = staged is None or staged.inserts
+        mode = ChangelogMode.insert_only() if inserts else ChangelogMode.all()
+        return lambda _: mode
+
+    def rows(self, plan: StreamPlan | StagedQuery, query: Relation, columns: Columns) -> Rows:
+        if isinstance(plan, StagedQuery):
+            return self._staged_rows(plan, query, columns)
         reads: list[Read] = []
         streamed = self.frame(plan, query, columns, reads)
         require_streaming(streamed.frame, streamed.mode)
@@ -533,6 +576,43 @@ class StreamPlanner:
             changes(lambda rows: python_rows(rows, columns)),
             lambda: changes(lambda rows: string_rows(rows, columns, zone)),
         )
+
+    def _staged_rows(self, plan: StagedQuery, query: Relation, columns: Columns) -> Rows:
+        """Return the rows of a query in stages, which have kinds if some are updated."""
+        reads: list[Read] = []
+        every = columns if plan.inserts else (*columns, KIND)
+        zone = zone_of(self._context.options)
+        place = temporary_directory(self._session.open_session())
+        streamed = staged_frame(plan, columns, reads, place, self._reader, self._context)
+        if not plan.inserts:
+            key = next(iter(sorted(map(sorted, upsert_keys(query)))), [])
+            names = [columns[place].name for place in key]
+            streamed = streamed.then(partial(in_order_of_changes, key=names))
+        interval = self._interval(reads)
+
+        def changes(
+            rows_of: Callable[[DataFrame], Iterator[tuple[Any, ...]]],
+        ) -> Iterator[tuple[Any, ...]]:
+            arriving = rows_as_they_arrive(streamed, rows_of, interval=interval)
+            return arriving if plan.inserts else as_changes(arriving)
+
+        return Rows(
+            tuple((column.name, column.type) for column in columns),
+            changes(lambda rows: python_rows(rows, every)),
+            lambda: changes(lambda rows: string_rows(rows, every, zone)),
+        )
+
+    def explained(
+        self,
+        plan: StreamPlan | StagedQuery,
+        query: Relation,
+        columns: Columns,
+        recorder: ExplainRecorder,
+    ) -> DataFrame:
+        """Return a query as a frame to explain; that of stages is computed from all rows."""
+        if isinstance(plan, StreamPlan):
+            return self.frame(plan, query, columns, [], recorder).frame
+        return self._reader.frame(query, columns, reads=[], recorder=recorder)
 
     def frame(
         self,
@@ -559,7 +639,7 @@ class StreamPlanner:
         place = scan_of(operation)
         rest = plan.above(place)
 
-        def finish(rows: DataFrame) -> DataFrame:
+        def finish(rows: DataFrame, _: int) -> DataFrame:
             frames = {id(place): rows_of_batch(plan, rows)}
             return self._reader.frame(rest, targets, reads=[], frames=frames, session=session)
 
@@ -568,7 +648,7 @@ class StreamPlanner:
 
     def write(
         self,
-        plan: StreamPlan,
+        plan: StreamPlan | StagedQuery,
         query: Relation,
         target: BoundTable,
         columns: Sequence[str] | None,
@@ -582,22 +662,33 @@ class StreamPlanner:
         """
         creates = registration is not None
         connector = self._writer.open_sink(target)
-        has_state = plan.state is not None
-        description = self._description(query, target, columns, has_state=has_state)
+        description = self._description(query, target, columns, has_state=plan.has_state)
         self._reader.validate(query)
         checkpoint = self._checkpoint(connector, target, description, creates=creates)
         session = self._session.open_session()
         reads: list[Read] = []
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         targets = sink.targets(query)
-        if plan.is_updated:
-            require_updates(connector, target, [column.name for column in targets], plan)
-        streamed = self.frame(plan, query, targets, reads)
+        names = [column.name for column in targets]
+        if isinstance(plan, StagedQuery):
+            place = self._place_of_stages(session, checkpoint)
+            streamed = staged_frame(plan, targets, reads, place, self._reader, self._context)
+        else:
+            if plan.is_updated:
+                require_updates(connector, target, names, plan)
+            streamed = self.frame(plan, query, targets, reads)
         if checkpoint is not None:
             require_replay(connector for connector, _ in reads)
         zone = zone_of(self._context.options)
         streamed = streamed.then(partial(sink.frame, connector=connector, zone=zone))
         context = self._writer.context(connector, target, partition=partition)
+        if isinstance(plan, StagedQuery) and not plan.inserts:
+            require_changes(connector, context)
+            require_upsert_key(query, columns, context)
+            context = replace(context, has_kinds=True)
+            primary = context.table.resolved_schema.primary_key
+            key = () if primary is None else primary.columns
+            streamed = streamed.then(partial(in_order_of_changes, key=key))
         located = partial(using, context.identifier, context.options, "write")
         require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
@@ -618,7 +709,7 @@ class StreamPlanner:
 
     def _batch_writer(
         self,
-        plan: StreamPlan,
+        plan: StreamPlan | StagedQuery,
         connector: SparkConnector,
         context: WriteContext,
         targets: Columns,
@@ -631,18 +722,18 @@ class StreamPlanner:
         # a connector that creates the table itself does so with a new job's first rows
         creates_table = creates and not isinstance(connector, SupportsMicroBatches)
         require_unchanged = self._require_unchanged(context.identifier)
-        key = [targets[place].name for place in plan.key]
+        is_updated = isinstance(plan, StreamPlan) and plan.is_updated
+        key = [targets[place].name for place in plan.key] if isinstance(plan, StreamPlan) else []
         changelog = Changelog(range(len(key)))
 
         def write(rows: DataFrame, number: int) -> None:
             require_unchanged()
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
-            if plan.is_updated and takes_updates(connector, context.options):
+            if is_updated and takes_updates(connector, context.options):
                 connector.write_changes(rows, context_of_part, key, changelog)
             else:
-                has_state = plan.state is not None
-                write_batch(connector, rows, context_of_part, has_state=has_state)
+                write_batch(connector, rows, context_of_part, has_state=plan.has_state)
 
         return write if checkpoint is None else checkpoint.recording(write)
 
@@ -651,7 +742,7 @@ class StreamPlanner:
     ) -> Gathering:
         """Return why CREATE or REPLACE TABLE AS of unbounded tables would be refused."""
         problems = Gathering()
-        plan: StreamPlan | None = None
+        plan: StreamPlan | StagedQuery | None = None
         with problems.catching():
             plan = self.plan(query)
             if plan is not None and replaced is not None:
@@ -660,12 +751,14 @@ class StreamPlanner:
             if plan is not None:
                 connector = open_spark_connector(target, "write", self._context.options)
                 columns = [column.name for column in result_columns(query)]
-                has_state = plan.state is not None
-                description = self._description(query, target, columns, has_state=has_state)
+                description = self._description(query, target, columns, has_state=plan.has_state)
                 self._checkpoint(connector, target, description, creates=True)
         return problems
 
     # --- steps ---------------------------------------------------------------------------------
+
+    def _place_of_stages(self, session: SparkSession, checkpoint: Checkpoint | None) -> Directory:
+        return temporary_directory(session) if checkpoint is None else checkpoint.stages
 
     def _require_unchanged(self, identifier: ObjectIdentifier) -> Callable[[], None]:
         """Return a function that raises if others have altered or dropped a table.

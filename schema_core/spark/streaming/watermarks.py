@@ -75,7 +75,16 @@ def columns_of_watermark(spec: WatermarkSpec) -> frozenset[str]:
 def with_watermark(
     frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str, clock: str
 ) -> DataFrame:
-    """Return a streaming frame of all columns of a table whose rows advance the watermark.
+    """Return a streaming frame of all columns of a table whose rows advance Spark's watermark."""
+    names = frame.columns
+    frame = with_watermark_column(frame, schema, spec, zone, clock)
+    return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
+
+
+def with_watermark_column(
+    frame: DataFrame, schema: ResolvedSchema, spec: WatermarkSpec, zone: str, clock: str
+) -> DataFrame:
+    """Return a frame of all columns of a table, and last `WATERMARK`, that of each row by itself.
 
     The watermark is a time by the `clock` of a zone. Flink's windows end when the watermark reaches
     their last millisecond, Spark's at their end: here the watermark is a millisecond later. A
@@ -109,10 +118,7 @@ def with_watermark(
     # A filter on the rowtime, computed first in Spark, must not hide the error. An error is
     # nullable to Spark; the last operand, never reached, makes the column NOT NULL.
     columns[name] = nodes.call("coalesce", columns[name], missing, start)
-    frame = select(
-        frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)]
-    )
-    return frame.withWatermark(WATERMARK, "0 seconds").select(*map(quote, names))
+    return select(frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)])
 
 
 def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:

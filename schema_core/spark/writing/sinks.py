@@ -390,7 +390,7 @@ def _recorded_batch(
     return MicroBatch(record.sequence, record.number, has_all_rows=True)
 
 
-def _require_upsert_key(
+def require_upsert_key(
     query: Relation, columns: Sequence[str] | None, context: WriteContext
 ) -> None:
     """Refuse changes of which the last of a primary key is not the last one of its row.
@@ -465,7 +465,7 @@ class Writer:
         if has_kinds:
             require_changes(connector, context)
             if Ability.UPSERT in connector.abilities:
-                _require_upsert_key(query, columns, context)
+                require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
         frame, reads = self._rows(query, target, columns, connector, has_kinds=has_kinds)
         name = f"insert into {target.identifier.as_summary_string()}"

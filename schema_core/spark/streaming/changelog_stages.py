@@ -1,0 +1,899 @@
+"""Queries of unbounded tables as stages, which maintain their results by the keys that change.
+
+What is computed row by row (projections, filters, UNNEST, joins with bounded tables, UNION ALL) is
+computed for the changes of a micro-batch alone. Every other operation becomes a `Stage`: it keeps
+the rows that it reads, and for the keys of new changes its query is computed again from them. The
+difference to its former result are its own changes. So a stage has the result of the batch query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias, cast
+
+from schema_core.base.lazy import dataclass
+from schema_core.base.paths import ObjectIdentifier, format_path
+from schema_core.errors import UnsupportedError
+from schema_core.expressions.typed import (
+    FunctionCall,
+    Over,
+    Ref,
+    Typed,
+    is_windowed,
+    substitute,
+)
+from schema_core.query import relation as relational
+from schema_core.query.rankings import reference
+from schema_core.query.relation import (
+    Column,
+    Item,
+    Relation,
+    Scan,
+    SourceTable,
+    conjuncts,
+    expressions_of,
+    is_aggregate,
+    outer_columns,
+    relations_in,
+    result_columns,
+    rows_of,
+    subexpressions,
+    subqueries_in,
+    unique_names,
+    without_common_tables,
+)
+from schema_core.query.relation import (
+    columns_read as columns_in,
+)
+from schema_core.query.temporal_joins import snapshot_of
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.query import GROUP_WINDOWS
+from schema_core.spark.compiler.translation import PREFIX, sql_type
+from schema_core.spark.reading.pushdown import scan_demands
+from schema_core.spark.reading.row_kinds import KIND
+from schema_core.spark.streaming.group_windows import ANY, INPUT, split_block
+from schema_core.spark.streaming.incremental import BOUNDS, END, HINT, START
+from schema_core.sql.syntax import JoinKind
+from schema_core.types.temporal import TimestampKind
+
+#: Prefixes of the names of tables and keys.
+RESULT: Final = f"{PREFIX}result"
+KEY: Final = f"{PREFIX}key"
+
+#: Joins whose result has each pair of matching rows, and nothing else.
+INNER: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
+#: Kind of a join -> which sides, left and right, keep rows without a match.
+KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
+    JoinKind.LEFT: (True, False),
+    JoinKind.RIGHT: (False, True),
+    JoinKind.FULL: (True, True),
+}
+
+#: Positions of columns, of which the first that is not NULL is the value of a key.
+KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Rows that a stage reads where its query has `scan`.
+
+    Attributes:
+        scan: The scan.
+        rows: The rows, with the columns of the key last.
+        key: The number of columns of the key.
+        inserts: Whether rows are only added.
+    """
+
+    scan: Scan
+    rows: Relation
+    key: int
+    inserts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An operation whose result is maintained by key.
+
+    Attributes:
+        query: The result for all rows of the inputs. Columns of the key follow those of `result`.
+        inputs: The rows that it reads. Without columns of a key there is one key.
+        key: The columns of the result that have the key.
+        result: What later stages scan.
+        inserts: Whether rows are only added to the result.
+        name: The operation, as EXPLAIN shows it.
+        complete: Whether all rows of a key arrive in one micro-batch: no rows are kept.
+    """
+
+    query: Relation
+    inputs: tuple[Input, ...]
+    key: KeyColumns
+    result: Scan
+    inserts: bool
+    name: str
+    complete: bool
+
+    @property
+    def kept(self) -> tuple[Input, ...]:
+        """The inputs whose rows are kept."""
+        return () if self.complete else self.inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Rows that are returned when the watermark has passed their time; later ones are dropped.
+
+    Attributes:
+        input: The rows, which are only added.
+        time: The column with the time: the end of a window, or a rowtime.
+        is_end: Whether it is the end of a window, which lasts until a millisecond before.
+        result: What later stages scan.
+        name: The operation, as EXPLAIN shows it.
+    """
+
+    input: Input
+    time: Column
+    is_end: bool
+    result: Scan
+    name: str
+
+    @property
+    def inserts(self) -> bool:
+        """Whether rows are only added to the result."""
+        return True
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The rows that it reads."""
+        return (self.input,)
+
+    @property
+    def kept(self) -> tuple[Input, ...]:
+        """The inputs whose rows are kept."""
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedQuery:
+    """A query of unbounded tables as stages.
+
+    Attributes:
+        query: The rows of the result by row, from the sources and the results of stages.
+        stages: The stages; each reads sources and results of those before it.
+        timed: The sources, by position, whose watermarks the gates wait for.
+        sources: The scans of unbounded tables.
+        bounded: Scans of rows that arrive with the first micro-batch, and these rows.
+        inserts: Whether rows are only added to the result.
+        table: The path of an unbounded table that it reads.
+    """
+
+    query: Relation
+    stages: tuple[Stage | Gate, ...]
+    timed: tuple[int, ...]
+    sources: tuple[Scan, ...]
+    bounded: tuple[tuple[Scan, Relation], ...]
+    inserts: bool
+    table: str
+
+    @property
+    def has_state(self) -> bool:
+        """Whether rows are kept between micro-batches."""
+        return bool(self.stages)
+
+    @property
+    def states(self) -> list[str]:
+        """The operations whose rows are kept."""
+        return [
+            stage.name for stage in self.stages if isinstance(stage, Stage) and not stage.complete
+        ]
+
+    def inputs(self) -> Iterator[Input]:
+        """Yield the rows that stages read."""
+        for stage in self.stages:
+            yield from stage.inputs
+
+    def columns_read(self) -> list[tuple[Scan, frozenset[str]]]:
+        """Return the sources, and the names of the columns that are read of each."""
+        demands: dict[int, frozenset[str]] = {}
+        rows = [input_.rows for input_ in self.inputs()]
+        for relation in (*rows, self.query):
+            for scan, demand in scan_demands(relation).items():
+                demands[scan] = demands.get(scan, frozenset()) | demand.columns
+        whole = {id(part) for part in (*rows, self.query) if isinstance(part, Scan)}
+        return [
+            (scan, demands[id(scan)])
+            if id(scan) in demands and id(scan) not in whole
+            else (scan, frozenset(column.name for column in scan.columns))
+            for scan in self.sources
+        ]
+
+
+def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StagedQuery | None:
+    """Return a query without views as stages, None without unbounded tables.
+
+    Raises:
+        UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
+            mode by another rule than in batch mode, or not at all.
+    """
+    return _Staging(is_unbounded).plan(without_common_tables(query))
+
+
+class _Staging:
+    """Methods return a relation that is computed by row, after adding stages for what is below."""
+
+    def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
+        self._is_unbounded = is_unbounded
+        self._stages: list[Stage | Gate] = []
+        self._timed: set[int] = set()
+        #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
+        self._windows: dict[int, dict[int, str]] = {}
+        self._bounded: list[tuple[Scan, Relation]] = []
+        #: sources, results of stages and bounded rows that arrive, by identity, and whether their
+        #: rows are only added
+        self._changing: dict[int, tuple[Scan, bool]] = {}
+
+    def plan(self, query: Relation) -> StagedQuery | None:
+        sources = tuple(
+            part
+            for part in relations_in(query)
+            if isinstance(part, Scan) and self._is_unbounded(part)
+        )
+        if not sources:
+            return None
+        self._changing = {id(scan): (scan, True) for scan in sources}
+        self._table = format_path(sources[0].table.identifier)
+        result = self._by_row(query)
+        timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self._timed)
+        return StagedQuery(
+            result,
+            tuple(self._stages),
+            timed,
+            sources,
+            tuple(self._bounded),
+            self._inserts(result),
+            self._table,
+        )
+
+    # --- what changes --------------------------------------------------------------------------
+
+    def _changes(self, relation: Relation) -> bool:
+        """Return whether rows of a relation arrive over time."""
+        return any(id(part) in self._changing for part in relations_in(relation))
+
+    def _inserts(self, relation: Relation) -> bool:
+        """Return whether rows of a relation by row are only added."""
+        return all(
+            self._changing[id(part)][1]
+            for part in relations_in(relation)
+            if id(part) in self._changing
+        )
+
+    def _refuse(self, operation: str, hint: str) -> None:
+        raise UnsupportedError(
+            f"{operation} cannot be computed as rows arrive in the unbounded table {self._table}",
+            code="streaming-not-supported",
+            hint=hint,
+        )
+
+    # --- relations -----------------------------------------------------------------------------
+
+    def _by_row(self, relation: Relation) -> Relation:
+        if not self._changes(relation):
+            return relation
+        match relation:
+            case Scan():
+                return relation
+            case relational.Named(input=below):
+                return replace(relation, input=self._by_row(below))
+            case relational.Select():
+                return self._block(relation)
+            case relational.SetOperation():
+                return self._set_operation(relation)
+            case relational.Sort():
+                return self._sort(relation)
+            case relational.WindowTable() if relation.function != "SESSION":
+                return self._window(relation)
+            case relational.With():
+                self._refuse("WITH RECURSIVE", HINT)
+            case _:
+                self._refuse(_name(relation), HINT)
+        raise AssertionError(relation)
+
+    def _block(self, block: relational.Select) -> Relation:
+        self._require_computable(block)
+        ranked = self._ranked(block)
+        if ranked is not None:
+            return ranked
+        conditions = (
+            [] if block.source is None else [join.condition for join in _joins(block.source)]
+        )
+        expressions = [*expressions_of(block), *(part for part in conditions if part is not None)]
+        subqueries = [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
+        changing = [query for query in subqueries if self._changes(query)]
+        if changing or _reads_outer(subqueries, block):
+            return self._from_all_rows(block, "a subquery")
+        for key in () if block.grouping is None else block.grouping.keys:
+            if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
+                self._refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", HINT)
+        if _has_state(block):
+            return self._stateful(block)
+        source = cast("Relation", block.source)  # a block without one does not change
+        leaves = list(_leaves(source))
+        if sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
+            return self._join(block, leaves)
+        return replace(block, source=self._source(source))
+
+    def _source(self, source: Relation) -> Relation:
+        """Return FROM with sources by row."""
+        if isinstance(source, relational.Join):
+            left, right = self._source(source.left), self._source(source.right)
+            return replace(source, left=left, right=right)
+        return self._by_row(source)
+
+    def _is_by_row(self, source: Relation) -> bool:
+        """Return whether a row of FROM depends on one changing row only."""
+        while isinstance(source, relational.Join):
+            for side, keeps in zip((source.left, source.right), _kept(source), strict=True):
+                if keeps and not self._changes(side):
+                    return False
+            if not self._is_by_row(source.right):
+                return False
+            source = source.left
+        return not (isinstance(source, relational.Named) and _is_lateral_query(source))
+
+    # --- time ----------------------------------------------------------------------------------
+
+    def _window(self, window: relational.WindowTable) -> Relation:
+        """Return the rows of windows, all of those of a window at once."""
+        kind = getattr(window.time.type, "kind", None)
+        if kind is not TimestampKind.ROWTIME:
+            self._refuse(f"{window.function} by a column that is not a rowtime", HINT)
+        rows = replace(window, input=self._by_row(window.input))
+        result = self._gate(rows, len(window.columns) - 2, window.function, is_end=True)
+        end = len(window.columns) - 2
+        self._windows[id(result)] = {end - 1: START, end: END}
+        return result
+
+    def _gate(self, rows: Relation, time: int, name: str, *, is_end: bool) -> Scan:
+        """Return the rows of a relation by row, when the watermark has passed their time."""
+        if not self._inserts(rows):
+            self._refuse(f"{name} of rows that are updated", HINT)
+        input_ = self._input(rows)
+        result = scan_of(input_.scan.columns, len(self._stages))
+        column = input_.scan.columns[time]
+        self._stages.append(Gate(input_, column, is_end, result, name))
+        self._changing[id(result)] = result, True
+        self._timed |= self._sources_of(rows)
+        return result
+
+    def _sources_of(self, rows: Relation) -> set[int]:
+        """Return the identities of the sources of a relation, through the stages before it."""
+        read = {id(part) for part in relations_in(rows)}
+        for stage in reversed(self._stages):
+            if id(stage.result) in read:
+                read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
+        return read
+
+    def _bounds(self, source: Relation | None) -> dict[object, str]:
+        """Return the columns of FROM that bound a window which arrives at once."""
+        bounds: dict[object, str] = {}
+        for leaf in () if source is None else _leaves(source):
+            if isinstance(leaf, relational.Named):
+                own = self._bounds_of(leaf.input)
+                names = {place: column.name for place, column in enumerate(leaf.columns)}
+                bounds |= {(leaf.alias, names[place]): part for place, part in own.items()}
+        return bounds
+
+    def _bounds_of(self, rows: Relation) -> dict[int, str]:
+        """Return the positions of such columns in a relation by row."""
+        match rows:
+            case Scan():
+                return self._windows.get(id(rows), {})
+            case relational.Named(input=below):
+                return self._bounds_of(below)
+            case relational.Select(items=items, source=source):
+                bounds = self._bounds(source)
+                parts = [bounds.get(reference(item.expression)) for item in items]
+                return {place: part for place, part in enumerate(parts) if part is not None}
+            case relational.SetOperation(left=left, right=right):
+                sides = self._bounds_of(left), self._bounds_of(right)
+                return {
+                    place: part for place, part in sides[0].items() if sides[1].get(place) == part
+                }
+            case _:
+                return {}
+
+    def _is_complete(self, source: Relation, key: Iterable[Typed]) -> bool:
+        """Return whether a key over FROM, by row, has the bounds of windows."""
+        bounds = self._bounds(source)
+        return {bounds[name] for name in map(reference, key) if name in bounds} >= BOUNDS
+
+    # --- stages --------------------------------------------------------------------------------
+
+    def _stage(
+        self,
+        query: Relation,
+        inputs: Sequence[Input],
+        key: KeyColumns,
+        name: str,
+        *,
+        inserts: bool,
+        complete: bool = False,
+    ) -> Scan:
+        """Add a stage, whose query has columns of the key after those of the result."""
+        columns = result_columns(query)
+        hidden = {
+            place for places in key for place in places if columns[place].name.startswith(KEY)
+        }
+        own = columns[: len(columns) - len(hidden)]
+        result = scan_of(own, len(self._stages))
+        inserts = inserts or complete
+        self._stages.append(Stage(query, tuple(inputs), key, result, inserts, name, complete))
+        self._changing[id(result)] = result, inserts
+        return result
+
+    def _input(self, rows: Relation, key: Sequence[Typed] = (), alias: str = INPUT) -> Input:
+        """Return an input with the columns of a relation by row, and the values of a key."""
+        inserts = self._inserts(rows)
+        columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
+        named = (
+            rows if isinstance(rows, relational.Named) else relational.Named(rows, alias, columns)
+        )
+        names = unique_names(column.name for column in columns)
+        items = [
+            Item(name, Ref(column.name, column.type, named.alias))
+            for name, column in zip(names, columns, strict=True)
+        ]
+        keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
+        scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
+        return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)
+
+    # --- operations ----------------------------------------------------------------------------
+
+    def _from_all_rows(self, query: Relation, name: str) -> Relation:
+        """Return the result of a stage with one key, which reads sources as they are written."""
+        scans = {
+            id(part): part
+            for part in relations_in(query)
+            if isinstance(part, Scan) and id(part) in self._changing
+        }
+        inputs = [Input(scan, scan, 0, self._changing[id(scan)][1]) for scan in scans.values()]
+        for part in relations_in(query):
+            if isinstance(part, relational.Select):
+                self._require_computable(part)
+                if _windowed(part) and not _is_ranking(part) and self._changes(part):
+                    self._refuse(f"OVER together with {name}", HINT)
+            elif isinstance(part, OPERATORS) and self._changes(part):
+                self._refuse(_name(part), HINT)
+        return self._stage(query, inputs, (), name, inserts=False)
+
+    def _stateful(self, block: relational.Select) -> Relation:
+        """Return the result of GROUP BY, DISTINCT or OVER over rows that are read by row."""
+        if block.distinct and block.grouping is not None:
+            return self._distinct_groups(block)
+        rows, block = split_block(block)
+        key = _key_of(block)
+        named = cast("relational.Named", block.source)
+        below = self._by_row(rows)
+        is_complete = self._is_complete(replace(named, input=below), key)
+        bounds = self._bounds(replace(named, input=below))
+        over = _windowed(block) if block.grouping is None else []
+        if over and not is_complete:
+            self._require_order(block, is_ranked=block.qualify is not None)
+            if block.qualify is None:
+                below = self._gate(below, _time_of(over[0], named), "OVER", is_end=False)
+        input_ = self._input(below, key)
+        query, places = _with_key(block, key)
+        query = replace(query, source=replace(named, input=input_.scan))
+        is_monotone = block.distinct if not over else block.qualify is None
+        inserts = input_.inserts and block.grouping is None and is_monotone
+        name = _operation(block)
+        result = self._stage(query, [input_], places, name, inserts=inserts, complete=is_complete)
+        self._note_windows(result, block, bounds)
+        return result
+
+    def _note_windows(
+        self, result: Scan, block: relational.Select, bounds: Mapping[object, str]
+    ) -> None:
+        """Note the columns of a stage's result that bound windows which arrive at once."""
+        parts = [bounds.get(reference(item.expression)) for item in block.items]
+        self._windows[id(result)] = {
+            place: part for place, part in enumerate(parts) if part is not None
+        }
+
+    def _distinct_groups(self, block: relational.Select) -> Relation:
+        groups = replace(block, distinct=False)
+        columns = result_columns(groups)
+        items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
+        named = relational.Named(groups, INPUT, columns)
+        return self._block(relational.Select(tuple(items), named, distinct=True))
+
+    def _ranked(self, block: relational.Select) -> Relation | None:
+        """Return the rows that a block selects by their rank, in one stage with OVER."""
+        named = block.source
+        if _has_state(block) or not isinstance(named, relational.Named) or named.lateral:
+            return None
+        inner = named.input
+        if not isinstance(inner, relational.Select) or not _is_over_block(inner):
+            return None
+        if any(map(subqueries_in, [*expressions_of(block), *expressions_of(inner)])):
+            return None
+        rows, over = split_block(inner)
+        key = _key_of(over)
+        source = cast("relational.Named", over.source)
+        below = self._by_row(rows)
+        bounds = self._bounds(replace(source, input=below))
+        is_complete = self._is_complete(replace(source, input=below), key)
+        if not is_complete and not (block.where is not None and _is_ranking(inner)):
+            return None  # OVER by itself, which `_stateful` computes
+        input_ = self._input(below, key)
+        query, places = _with_key(over, key)
+        query = replace(query, source=replace(source, input=input_.scan))
+        names = [column.name for column in named.columns] + [
+            item.name for item in query.items[len(over.items) :]
+        ]
+        columns = tuple(
+            Column(name, item.expression.type)
+            for name, item in zip(names, query.items, strict=True)
+        )
+        width = len(block.items)
+        items = [
+            Item(f"{KEY}{number}", Ref(columns[place].name, columns[place].type, named.alias))
+            for number, (place,) in enumerate(places)
+        ]
+        ranked = replace(
+            block,
+            items=(*block.items, *items),
+            source=replace(named, input=query, columns=columns),
+        )
+        passed = tuple((width + number,) for number in range(len(items)))
+        result = self._stage(
+            ranked, [input_], passed, "ROW_NUMBER", inserts=False, complete=is_complete
+        )
+        parts = {
+            (named.alias, column.name): bounds.get(reference(item.expression))
+            for column, item in zip(columns, over.items, strict=False)
+        }
+        self._note_windows(result, block, {name: part for name, part in parts.items() if part})
+        return result
+
+    def _join(self, block: relational.Select, leaves: Sequence[Relation]) -> Relation:
+        """Return the result of a join of several changing sources."""
+        changing = [leaf for leaf in leaves if self._changes(leaf)]
+        named = [leaf for leaf in changing if isinstance(leaf, relational.Named)]
+        source = cast("Relation", block.source)
+        is_plain = len(named) == len(changing) and not any(leaf.lateral for leaf in named)
+        if not is_plain or not self._keeps_changing(source):
+            return self._from_all_rows(block, "a join")
+        key = _join_key(block, named)
+        keys = [[parts[place] for parts in key] for place in range(len(named))]
+        below = [cast("relational.Named", self._by_row(leaf)) for leaf in named]
+        inputs = [self._input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
+        is_complete = all(map(self._is_complete, below, keys))
+        scans: dict[int, Relation] = {
+            id(leaf): replace(leaf, input=input_.scan)
+            for leaf, input_ in zip(named, inputs, strict=True)
+        }
+        width, size = len(block.items), len(named)
+        items = [
+            Item(f"{KEY}{place}", part)
+            for place, part in enumerate(part for parts in key for part in parts)
+        ]
+        places = tuple(
+            tuple(range(width + number * size, width + (number + 1) * size))
+            for number in range(len(key))
+        )
+        query = replace(block, items=(*block.items, *items), source=_with_leaves(source, scans))
+        is_inner = all(join.kind in INNER for join in _joins(source))
+        inserts = is_inner and all(input_.inserts for input_ in inputs)
+        result = self._stage(query, inputs, places, "a join", inserts=inserts, complete=is_complete)
+        bounds = {name: part for leaf in below for name, part in self._bounds(leaf).items()}
+        self._note_windows(result, block, bounds if is_complete else {})
+        return result
+
+    def _keeps_changing(self, source: Relation) -> bool:
+        """Return whether no join keeps rows of a bounded table without a match."""
+        return not any(
+            keeps and not self._changes(side)
+            for join in _joins(source)
+            for side, keeps in zip((join.left, join.right), _kept(join), strict=True)
+        )
+
+    def _set_operation(self, operation: relational.SetOperation) -> Relation:
+        chain: list[relational.SetOperation] = []
+        first: Relation = operation
+        while isinstance(first, relational.SetOperation):
+            chain.append(first)
+            first = first.left
+        left = self._operand(first)
+        for step in reversed(chain):
+            right = self._operand(step.right)
+            if step.operator == "UNION" and step.all:
+                left = replace(step, left=left, right=right)
+            else:
+                left = self._distinct_step(step, left, right)
+        return left
+
+    def _operand(self, operand: Relation) -> Relation:
+        """Return an operand by row; the rows of bounded tables arrive with the first changes."""
+        if self._changes(operand):
+            return self._by_row(operand)
+        scan = scan_of(result_columns(operand), RESULT)
+        self._bounded.append((scan, operand))
+        self._changing[id(scan)] = scan, True
+        return scan
+
+    def _distinct_step(
+        self, step: relational.SetOperation, left: Relation, right: Relation
+    ) -> Relation:
+        types = [column.type.nullable() for column in step.columns]
+        is_typed = all(
+            [column.type.nullable() for column in side.columns] == types for side in (left, right)
+        )
+        inputs = []
+        for side in (left, right):
+            columns = result_columns(side)
+            refs = [Ref(column.name, column.type, INPUT) for column in columns]
+            inputs.append(self._input(side, refs if is_typed else ()))
+        query = replace(step, left=all_columns(inputs[0].scan), right=all_columns(inputs[1].scan))
+        key = tuple((place,) for place in range(len(types))) if is_typed else ()
+        inserts = step.operator == "UNION" and all(input_.inserts for input_ in inputs)
+        name = step.operator + (" ALL" if step.all else "")
+        bounds = self._bounds_of(left), self._bounds_of(right)
+        is_complete = is_typed and bounds[0] == bounds[1] and {*bounds[0].values()} >= BOUNDS
+        result = self._stage(query, inputs, key, name, inserts=inserts, complete=is_complete)
+        self._windows[id(result)] = bounds[0] if is_complete else {}
+        return result
+
+    def _sort(self, sort: relational.Sort) -> Relation:
+        if sort.keys and sort.fetch is None:
+            self._refuse(
+                "ORDER BY without FETCH or LIMIT", "add LIMIT, or sort the rows where they are read"
+            )
+        if sort.fetch is None:
+            self._refuse("OFFSET without FETCH or LIMIT", "add LIMIT")
+        if all(relational.is_output(key.expression) for key in sort.keys):
+            input_ = self._input(self._by_row(sort.input))
+            rows = all_columns(input_.scan)
+            return self._stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
+        return self._from_all_rows(sort, "LIMIT")
+
+    def _require_computable(self, block: relational.Select) -> None:
+        """Refuse what Flink computes in streaming mode by time, not by rows."""
+        if block.source is None:
+            return
+        for join in _joins(block.source):
+            if snapshot_of(join) is not None:
+                self._refuse("FOR SYSTEM_TIME AS OF", HINT)
+
+    def _require_order(self, block: relational.Select, *, is_ranked: bool) -> None:
+        """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
+        if is_ranked and _is_ranking(block):
+            return
+        orders = [call.over.order_by[:1] for call in _windowed(block) if call.over is not None]
+        kinds = {getattr(key.value.type, "kind", None) for order in orders for key in order}
+        if TimestampKind.PROCTIME in kinds:
+            self._refuse("OVER that is ordered by the processing time", "order by a rowtime")
+        is_ascending = all(order and not order[0].descending for order in orders)
+        if kinds != {TimestampKind.ROWTIME} or not is_ascending:
+            self._refuse(
+                "OVER that is not ordered by a time attribute, ascending,",
+                "order by a time attribute, or select the first rows by ROW_NUMBER",
+            )
+
+
+# --- parts of queries -----------------------------------------------------------------------------
+
+
+def scan_of(columns: Sequence[Column], number: object) -> Scan:
+    """Return a scan with columns."""
+    names, types = [column.name for column in columns], [column.type for column in columns]
+    identifier = ObjectIdentifier.of("", "", f"{RESULT}{number}")
+    return Scan(SourceTable(identifier, ResolvedSchema.physical(names, types)), tuple(columns))
+
+
+def scan_with_kind(columns: Sequence[Column]) -> Scan:
+    """Return a scan of changes, with `KIND` as its last column."""
+    return scan_of([*columns, KIND], RESULT)
+
+
+def columns_read(scan: Scan, names: frozenset[str]) -> Relation:
+    """Return the query of some columns of a scan."""
+    columns = [column for column in scan.columns if column.name in names]
+    items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
+    return relational.Select(tuple(items) or (ANY,), relational.Named(scan, INPUT, scan.columns))
+
+
+def all_columns(scan: Scan) -> relational.Select:
+    """Return the query of all columns of a scan."""
+    named = relational.Named(scan, INPUT, scan.columns)
+    return relational.Select(
+        tuple(Item(column.name, Ref(column.name, column.type, INPUT)) for column in scan.columns),
+        named,
+    )
+
+
+def _renamed(typed: Typed, alias: str) -> Typed:
+    """Return an expression over another alias."""
+    return substitute(
+        typed, lambda part: replace(part, relation=alias) if isinstance(part, Ref) else None
+    )
+
+
+def _leaves(source: Relation) -> Iterator[Relation]:
+    """Yield the sources of FROM."""
+    rest = [source]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, relational.Join):
+            rest += [part.right, part.left]
+        else:
+            yield part
+
+
+def _joins(source: Relation) -> Iterator[relational.Join]:
+    rest = [source]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, relational.Join):
+            yield part
+            rest += [part.right, part.left]
+
+
+def _with_leaves(source: Relation, new: dict[int, Relation]) -> Relation:
+    return relational.substitute_parts(
+        source,
+        lambda part: None if isinstance(part, relational.Join) else new.get(id(part), part),
+    )
+
+
+def _kept(join: relational.Join) -> tuple[bool, bool]:
+    return KEPT.get(join.kind, (False, False))
+
+
+def _is_lateral_query(named: relational.Named) -> bool:
+    """Return whether a source is a query that reads preceding ones, not their elements."""
+    is_elements = isinstance(named.input, relational.Unnest | relational.FunctionTable)
+    return named.lateral and not is_elements
+
+
+def _reads_outer(subqueries: Iterable[Relation], block: relational.Select) -> bool:
+    """Return whether subqueries of an operation with state read its columns."""
+    return _has_state(block) and any(True for query in subqueries for _ in outer_columns(query))
+
+
+def _windowed(block: relational.Select) -> list[FunctionCall]:
+    """Return the calls with OVER in a block."""
+    return [
+        part
+        for typed in expressions_of(block)
+        for part in subexpressions(typed)
+        if is_windowed(part) and isinstance(part, FunctionCall)
+    ]
+
+
+def _has_state(block: relational.Select) -> bool:
+    """Return whether a row of a block depends on several rows of FROM."""
+    return block.grouping is not None or block.distinct or bool(_windowed(block))
+
+
+def _is_over_block(block: relational.Select) -> bool:
+    return block.grouping is None and not block.distinct and bool(_windowed(block))
+
+
+def _operation(block: relational.Select) -> str:
+    if block.grouping is not None:
+        return "GROUP BY" if block.grouping.keys else "an aggregate without GROUP BY"
+    return "SELECT DISTINCT" if block.distinct else "OVER"
+
+
+def _key_of(block: relational.Select) -> list[Typed]:
+    """Return expressions over FROM; rows with other values of them do not change a row."""
+    calls = _windowed(block)
+    if block.grouping is not None:
+        keys, sets = block.grouping.keys, block.grouping.sets
+        if calls:
+            return []
+        common = set(range(len(keys))) if sets is None else set.intersection(*map(set, sets))
+        return [keys[place] for place in sorted(common)]
+    if calls:
+        first, *others = [call.over.partition_by for call in calls if call.over is not None]
+        return [key for key in first if all(key in other for other in others)]
+    return [item.expression for item in block.items]
+
+
+def _with_key(
+    block: relational.Select, key: Sequence[Typed]
+) -> tuple[relational.Select, KeyColumns]:
+    """Return a block with the values of a key among its columns, and their positions."""
+    items = list(block.items)
+    places = []
+    for part in key:
+        own = [place for place, item in enumerate(items) if item.expression == part]
+        if not own:
+            items.append(Item(f"{KEY}{len(items)}", part))
+            own = [len(items) - 1]
+        places.append((own[0],))
+    return replace(block, items=tuple(items)), tuple(places)
+
+
+def _is_ranking(block: relational.Select) -> bool:
+    """Return whether all functions with OVER number rows."""
+    return all(call.function.name in RANKS for call in _windowed(block))
+
+
+def _time_of(call: FunctionCall, named: relational.Named) -> int:
+    """Return the position of the column by which OVER is ordered."""
+    order = cast("Ref", cast("Over", call.over).order_by[0].value)
+    return [column.name for column in named.columns].index(order.name)
+
+
+#: Relations that Flink computes by time, or only from all rows.
+OPERATORS: Final = (
+    relational.ProcessTable,
+    relational.WindowTable,
+    relational.VectorSearch,
+    relational.Sample,
+    relational.Match,
+)
+#: Functions whose first rows are selected.
+RANKS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
+
+
+def _join_key(block: relational.Select, leaves: Sequence[relational.Named]) -> list[list[Typed]]:
+    """Return the keys of a join: for each one an expression over each of the changing sources.
+
+    Rows of the sources with other values of the key do not meet, nor do they decide whether a row
+    has a match.
+    """
+    source = cast("Relation", block.source)
+    joins = list(_joins(source))
+    conditions = [part for join in joins for part in conjuncts(join.condition)]
+    if all(join.kind in INNER for join in joins):
+        conditions += conjuncts(block.where)
+    classes: list[dict[Typed, str]] = []
+    for condition in conditions:
+        if not isinstance(condition, FunctionCall) or condition.function.name != "=":
+            continue
+        sides = {
+            operand: alias
+            for operand in condition.arguments
+            if (alias := _alias_of(operand)) is not None
+        }
+        if len(set(sides.values())) != 2:
+            continue
+        met = [known for known in classes if known.keys() & sides.keys()]
+        classes = [known for known in classes if known not in met]
+        classes.append({typed: alias for known in (*met, sides) for typed, alias in known.items()})
+    keys = []
+    for known in classes:
+        by_alias = {alias: typed for typed, alias in known.items()}
+        members = [by_alias[leaf.alias] for leaf in leaves if leaf.alias in by_alias]
+        # values of different types are equal where their hashes are not
+        if len(members) == len(leaves) and len({sql_type(typed.type) for typed in members}) == 1:
+            keys.append(members)
+    return keys
+
+
+def _alias_of(typed: Typed) -> str | None:
+    """Return the alias of the one source that an expression reads."""
+    if subqueries_in(typed) or any(map(is_aggregate, subexpressions(typed))):
+        return None
+    aliases = {column.relation for column in columns_in(typed)}
+    return aliases.pop() if len(aliases) == 1 else None
+
+
+def _name(relation: Relation) -> str:
+    match relation:
+        case relational.ProcessTable(function=name):
+            return f"the function {name}"
+        case relational.WindowTable(function=name):
+            return f"the window function {name}"
+        case relational.VectorSearch():
+            return "VECTOR_SEARCH"
+        case relational.Sample():
+            return "TABLESAMPLE"
+        case relational.Match():
+            return "MATCH_RECOGNIZE"
+        case _:
+            return "the query"

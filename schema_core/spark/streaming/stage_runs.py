@@ -1,0 +1,376 @@
+"""Run the stages of a streaming query for a micro-batch: see `changelog_stages`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from schema_core.errors import ConflictError
+from schema_core.query import relation as relational
+from schema_core.query.relation import Columns, Relation, Scan, result_columns
+from schema_core.spark.changelog import ROW_KIND, adding, difference, is_added
+from schema_core.spark.commit.commit import Directory
+from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.translation import PREFIX, sql_type
+from schema_core.spark.compiler.tree import quote
+from schema_core.spark.reading.comparison import comparable
+from schema_core.spark.reading.row_kinds import KIND
+from schema_core.spark.streaming.changelog_stages import (
+    Gate,
+    Input,
+    KeyColumns,
+    Stage,
+    StagedQuery,
+    all_columns,
+    columns_read,
+    scan_with_kind,
+)
+from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.stream_stages import StreamedQuery
+from schema_core.spark.streaming.watermarks import (
+    WATERMARK,
+    columns_of_watermark,
+    watermark_of,
+    with_watermark_column,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.environment.planner import PlannerContext
+    from schema_core.spark.connector import Read
+    from schema_core.spark.reading.reader import Reader
+
+#: The column with the number of a source, and the prefix of those with its rows.
+SOURCE: Final = f"{PREFIX}source"
+ROW: Final = f"{PREFIX}row"
+#: The column with the hash of a key.
+HASH: Final = f"{PREFIX}hash"
+
+#: Returns a query as a frame with columns, from frames for its scans by identity.
+FrameOf: TypeAlias = "Callable[[Relation, Columns, Mapping[int, DataFrame]], DataFrame]"
+
+
+#: The file that describes the stages, and the version of how they keep rows.
+LAYOUT: Final = "stages.json"
+VERSION: Final = 1
+#: Prefix of the files with the watermarks after a micro-batch.
+WATERMARKS: Final = "watermarks-"
+#: The watermark before and after a micro-batch, in milliseconds; None until all sources have one.
+Watermarks: TypeAlias = "tuple[int | None, int | None]"
+
+
+class Changes(NamedTuple):
+    """Changes of a scan: its columns and `ROW_KIND`; `inserts` is whether rows are only added."""
+
+    frame: DataFrame
+    inserts: bool
+
+
+def tagged_rows(frames: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of all sources as one streaming frame, each with the number of its source."""
+    tagged = []
+    for number, frame in enumerate(frames):
+        rows = [
+            f"struct(*) AS {quote(f'{ROW}{place}')}"
+            if frame is other
+            else f"CAST(NULL AS {other.schema.simpleString()}) AS {quote(f'{ROW}{place}')}"
+            for place, other in enumerate(frames)
+        ]
+        tagged.append(frame.selectExpr(f"{number} AS {quote(SOURCE)}", *rows))
+    return reduce(lambda left, right: left.union(right), tagged)
+
+
+def staged_frame(
+    plan: StagedQuery,
+    targets: Columns,
+    reads: list[Read],
+    place: Directory,
+    reader: Reader,
+    context: PlannerContext,
+) -> StreamedQuery:
+    """Return a query in stages, whose rows have kinds if some are updated.
+
+    The stages keep their rows in the directory `place`; the sources are added to `reads`.
+    """
+    zone, session = reader.zone, reader.session_for(plan.query)
+
+    def frame_of(
+        relation: Relation,
+        columns: Columns,
+        scans: Mapping[int, DataFrame],
+        reads: list[Read] | None = None,
+    ) -> DataFrame:
+        own: list[Read] = [] if reads is None else reads
+        return reader.frame(relation, columns, reads=own, frames=scans, session=session)
+
+    frames = []
+    for number, (scan, names) in enumerate(plan.columns_read()):
+        rows = columns_read(scan, names)
+        bound = context.source(scan)
+        schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
+        spec = watermark_of(schema, shown) if number in plan.timed else None
+        if spec is not None:
+            rows = columns_read(scan, names | columns_of_watermark(spec))
+        frame = _with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
+        if spec is not None:
+            frame = with_watermark_column(frame, schema, spec, zone, zone)
+        frames.append(frame)
+    runs = StageRuns(plan, session, place, frame_of, zone)
+    result = scan_with_kind(result_columns(plan.query))
+
+    def finish(rows: DataFrame, number: int) -> DataFrame:
+        changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
+        return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
+
+    streamed = StreamedQuery(tagged_rows(frames), "append", finish)
+    return streamed.then(lambda rows: rows.drop(ROW_KIND)) if plan.inserts else streamed
+
+
+def _with_all_columns(frame: DataFrame, scan: Scan) -> DataFrame:
+    """Return the columns of a scan; those that a frame lacks are NULL."""
+    own = set(frame.columns)
+    return frame.selectExpr(*(
+        quote(column.name)
+        if column.name in own
+        else f"CAST(NULL AS {sql_type(column.type)}) AS {quote(column.name)}"
+        for column in scan.columns
+    ))  # fmt: skip
+
+
+class StageRuns:
+    """The stages of a query, with the rows that they keep in a directory.
+
+    `frame_of` returns a query as a frame.
+    """
+
+    def __init__(
+        self,
+        query: StagedQuery,
+        session: SparkSession,
+        directory: Directory,
+        frame_of: FrameOf,
+        clock: str,
+    ) -> None:
+        self._query = query
+        self._session = session
+        self._directory = directory
+        self._frame_of = frame_of
+        self._clock = clock
+        self._kept = {
+            (number, place): self._stored(f"{number}-{place}", inserts=input_.inserts)
+            for number, stage in enumerate(query.stages)
+            for place, input_ in enumerate(stage.kept)
+        }
+        self._results = {
+            number: self._stored(f"{number}-result", inserts=stage.inserts)
+            for number, stage in enumerate(query.stages)
+            if isinstance(stage, Stage)
+        }
+
+    def _stored(self, name: str, *, inserts: bool) -> StoredRows:
+        place = Directory(self._directory.system, self._directory.path(name))
+        return StoredRows(self._session, place, inserts=inserts)
+
+    def changes(self, rows: DataFrame, number: int) -> DataFrame:
+        """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
+        self._require_same_stages(number)
+        for stored in (*self._kept.values(), *self._results.values()):
+            stored.remove_old(number)
+        rows.persist()
+        try:
+            changes = self._arrived(rows, number)
+            watermarks = self._watermarks(rows, number) if self._query.timed else (None, None)
+            for place, stage in enumerate(self._query.stages):
+                if isinstance(stage, Gate):
+                    result = self._release(place, stage, changes, number, watermarks)
+                elif stage.complete:
+                    result = self._run_complete(stage, changes)
+                else:
+                    result = self._run(place, stage, changes, number)
+                changes[id(stage.result)] = Changes(result, stage.inserts)
+            return self._by_row(self._query.query, changes)
+        finally:
+            rows.unpersist()
+
+    def _require_same_stages(self, number: int) -> None:
+        """Require that these stages have written the rows of earlier micro-batches."""
+        stages = [[stage.name, len(stage.kept)] for stage in self._query.stages]
+        content = json.dumps({"version": VERSION, "stages": stages}).encode()
+        if number == 0:
+            self._directory.mkdirs("")
+            self._directory.delete(LAYOUT)
+            self._directory.create(LAYOUT, content)
+        elif self._directory.read(LAYOUT) != content:
+            raise ConflictError(
+                f"other stages have written the rows in {self._directory.root!r}",
+                code="checkpoint-mismatch",
+                hint="delete the directory of the checkpoint to read everything from the beginning",
+            )
+
+    def _arrived(self, rows: DataFrame, number: int) -> dict[int, Changes]:
+        """Return the new rows of sources, and in the first micro-batch those of other tables."""
+        arrived = {}
+        for place, scan in enumerate(self._query.sources):
+            own = rows.where(f"{quote(SOURCE)} = {place}")
+            own = own.selectExpr(f"{quote(f'{ROW}{place}')}.*").drop(WATERMARK)
+            arrived[id(scan)] = Changes(adding(own), inserts=True)
+        for scan, relation in self._query.bounded:
+            frame = self._frame_of(relation, result_columns(relation), {}).toDF(
+                *(column.name for column in scan.columns)
+            )
+            frame = frame if number == 0 else frame.limit(0)
+            arrived[id(scan)] = Changes(adding(frame), inserts=True)
+        return arrived
+
+    # --- time ----------------------------------------------------------------------------------
+
+    def _watermarks(self, rows: DataFrame, number: int) -> Watermarks:
+        """Return the watermark before and after a micro-batch: the least one of the sources.
+
+        It is that of the rows that have arrived, in milliseconds, and one later.
+        """
+        latest = [
+            f"unix_millis(max({quote(f'{ROW}{place}')}.{quote(WATERMARK)})) AS w{place}"
+            for place in self._query.timed
+        ]
+        new = rows.selectExpr(*latest).first() or ()
+        before = self._read_watermarks(number - 1)
+        after = [
+            max((value for value in pair if value is not None), default=None)
+            for pair in zip(before, new, strict=True)
+        ]
+        self._directory.mkdirs("")
+        for entry in self._directory.entries(WATERMARKS):
+            if entry.name != f"{WATERMARKS}{number - 1}":
+                self._directory.delete(entry.name)
+        self._directory.create(f"{WATERMARKS}{number}", json.dumps(after).encode())
+        return _least(before), _least(after)
+
+    def _read_watermarks(self, number: int) -> list[int | None]:
+        content = self._directory.read(f"{WATERMARKS}{number}") if number >= 0 else None
+        return [None] * len(self._query.timed) if content is None else json.loads(content)
+
+    def _release(
+        self,
+        place: int,
+        gate: Gate,
+        changes: Mapping[int, Changes],
+        number: int,
+        watermarks: Watermarks,
+    ) -> DataFrame:
+        """Return the rows of a gate whose time the watermark has passed in a micro-batch."""
+        before, after = watermarks
+        column, type_ = gate.time
+        physical = from_physical(nodes.Column(column), type_)
+        time = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
+        if not gate.is_end:
+            time = f"({time} + 1)"
+        is_kept = "TRUE" if before is None else f"{time} > {before}L"
+        is_waiting = "TRUE" if after is None else f"{time} > {after}L"
+        stored = self._kept[place, 0]
+        rows = stored.add(self._by_row(gate.input.rows, changes).where(is_kept), number)
+        waiting = stored.rows_before(number, rows)
+        stored.compact(number, rows, is_waiting)
+        if waiting is not None:
+            rows = waiting.where(is_kept).union(rows)
+        return rows.where(f"NOT ({is_waiting})")
+
+    # --- stages --------------------------------------------------------------------------------
+
+    def _run(
+        self, place: int, stage: Stage, changes: Mapping[int, Changes], number: int
+    ) -> DataFrame:
+        """Return the changes of a stage's result, without columns of its key."""
+        read = []
+        for index, input_ in enumerate(stage.inputs):
+            new = self._with_hash(self._by_row(input_.rows, changes), input_)
+            read.append(self._kept[place, index].add(new, number))
+        keys = reduce(
+            lambda left, right: left.union(right), [new.select(quote(HASH)) for new in read]
+        ).distinct()
+        frames = {}
+        for index, (input_, new) in enumerate(zip(stage.inputs, read, strict=True)):
+            kept = self._kept[place, index]
+            before = kept.rows_before(number, new)
+            rows = new
+            if before is not None:
+                rows = _of_keys(before, keys, stage.key).union(new)
+            own = kept.remaining(rows).drop(HASH, ROW_KIND)
+            frames[id(input_.scan)] = own
+        columns = result_columns(stage.query)
+        result = self._frame_of(stage.query, columns, frames)
+        result = result.selectExpr("*", f"{_hash(result, stage.key)} AS {quote(HASH)}")
+        hidden = [column.name for column in columns[len(stage.result.columns) :]]
+        result = result.drop(*map(str, hidden))
+        stored = self._results[place]
+        like = adding(result)
+        old = stored.rows_before(number, like)
+        if stage.inserts and old is None:
+            difference_ = like
+        else:
+            former = None if old is None else stored.remaining(_of_keys(old, keys, stage.key))
+            difference_ = difference(result, None if former is None else former.drop(ROW_KIND))
+        change = stored.add(difference_, number)
+        for index, new in enumerate(read):
+            self._kept[place, index].compact(number, new)
+        stored.compact(number, change)
+        return change.drop(HASH)
+
+    def _run_complete(self, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
+        """Return the result of a stage for keys whose rows have arrived in this micro-batch."""
+        frames = {}
+        for input_ in stage.inputs:
+            own = [quote(column.name) for column in input_.scan.columns]
+            frames[id(input_.scan)] = self._by_row(input_.rows, changes).select(*own)
+        result = self._frame_of(stage.query, result_columns(stage.query), frames)
+        return adding(result.select(*(quote(column.name) for column in stage.result.columns)))
+
+    def _with_hash(self, changes: DataFrame, input_: Input) -> DataFrame:
+        """Return changes of an input with the hash of their key instead of its columns."""
+        width = len(changes.columns) - 1 - input_.key
+        places = tuple((width + place,) for place in range(input_.key))
+        frame = changes.selectExpr("*", f"{_hash(changes, places)} AS {quote(HASH)}")
+        return frame.drop(*changes.columns[width : width + input_.key])
+
+    def _by_row(self, relation: Relation, changes: Mapping[int, Changes]) -> DataFrame:
+        """Return the changes of a relation by row."""
+        if isinstance(relation, Scan):
+            return changes[id(relation)].frame
+        scans = {id(part) for part in relational.relations_in(relation)}
+        read = {scan: change for scan, change in changes.items() if scan in scans}
+        columns = result_columns(relation)
+        frames = []
+        for is_addition in (True, False):
+            if not is_addition and all(change.inserts for change in read.values()):
+                continue
+            rows = {
+                scan: change.frame.where(is_added(is_addition)).drop(ROW_KIND)
+                for scan, change in read.items()
+            }
+            frames.append(adding(self._frame_of(relation, columns, rows), adds=is_addition))
+        return reduce(lambda left, right: left.union(right), frames)
+
+
+def _least(watermarks: Sequence[int | None]) -> int | None:
+    known = [watermark for watermark in watermarks if watermark is not None]
+    return min(known) if len(known) == len(watermarks) else None
+
+
+def _hash(frame: DataFrame, key: KeyColumns) -> str:
+    """Return the expression of the hash of a key; one key has a constant one."""
+    fields = frame.schema.fields
+    values = []
+    for places in key:
+        parts = [comparable(quote(fields[place].name), fields[place].dataType) for place in places]
+        values.append(f"coalesce({', '.join(parts)})" if len(parts) > 1 else parts[0])
+    return f"xxhash64({', '.join(values)})" if values else "0L"
+
+
+def _of_keys(rows: DataFrame, keys: DataFrame, key: KeyColumns) -> DataFrame:
+    """Return the rows of some keys; without columns of a key those of the only one."""
+    return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if key else rows

@@ -1,0 +1,140 @@
+"""Which stages a query of unbounded tables has, and by which keys they are maintained."""
+
+from __future__ import annotations
+
+import pytest
+
+from schema_core.environment.session import Session
+from schema_core.errors import UnsupportedError
+from schema_core.spark.streaming.changelog_stages import Gate, Stage, staged_query
+from schema_core.spark.streaming.group_windows import with_window_functions
+from tests.spark.test_incremental import BOUNDS, COUNTS, TUMBLE, is_unbounded, relation, session
+
+__all__ = ["session"]
+
+WINDOWS = f"(SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v)"
+GROUPS = "(SELECT v, COUNT(*) AS n FROM s GROUP BY v)"
+
+#: Query -> its stages, with the number of columns of the key, or how the rows arrive; and whether
+#: rows are only added to the result.
+STAGES = {
+    "SELECT id FROM s WHERE id > 1": ([], True),
+    "SELECT id FROM s UNION ALL SELECT id FROM b": ([], True),
+    "SELECT s.id, t.x FROM s LEFT JOIN UNNEST(s.a) AS t(x) ON t.x > 1": ([], True),
+    "SELECT (SELECT COUNT(*) FROM b WHERE b.id < s.id) FROM s": ([], True),
+    "SELECT COUNT(*) FROM s": (["an aggregate without GROUP BY 0"], False),
+    "SELECT v, COUNT(DISTINCT id) FROM s GROUP BY v HAVING COUNT(*) > 1": (["GROUP BY 1"], False),
+    "SELECT v, id, COUNT(*) FROM s GROUP BY GROUPING SETS ((v), (v, id))": (["GROUP BY 1"], False),
+    "SELECT v, id, COUNT(*) FROM s GROUP BY CUBE (v, id)": (["GROUP BY 0"], False),
+    f"SELECT n, COUNT(*) FROM {GROUPS} GROUP BY n": (["GROUP BY 1", "GROUP BY 1"], False),
+    f"SELECT DISTINCT n FROM {GROUPS}": (["GROUP BY 1", "SELECT DISTINCT 1"], False),
+    "SELECT DISTINCT COUNT(*) FROM s GROUP BY v": (["GROUP BY 1", "SELECT DISTINCT 1"], False),
+    "SELECT v, COUNT(*) FROM (SELECT DISTINCT id, v FROM s) GROUP BY v": (
+        ["SELECT DISTINCT 2", "GROUP BY 1"],
+        False,
+    ),
+    f"SELECT q.v, b.w FROM {GROUPS} AS q JOIN b ON q.v = b.w WHERE n > 1": (["GROUP BY 1"], False),
+    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id": (["a join 1"], True),
+    "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND s.ts = at_": (["a join 2"], True),
+    "SELECT s.id FROM s, s2 WHERE s.id = s2.id AND s.id > 1": (["a join 1"], True),
+    "SELECT s.id FROM s, s2 WHERE s.id > s2.id": (["a join 0"], True),
+    "SELECT s.id FROM s LEFT JOIN s2 ON s.id = s2.id": (["a join 1"], False),
+    # equal values of these types have different hashes
+    "SELECT s.id FROM s JOIN s2 ON CAST(s.id AS DECIMAL(5, 2)) = CAST(s2.id AS DECIMAL(6, 3))": (
+        ["a join 0"],
+        True,
+    ),
+    # WHERE does not decide whether a row has a match
+    "SELECT s.id FROM s LEFT JOIN s3 ON s.id = s3.id WHERE s.ts = at_": (["a join 1"], False),
+    "SELECT s.id FROM s FULL JOIN s2 ON s.id = s2.id LEFT JOIN s3 ON s3.id = s2.id": (
+        ["a join 1"],
+        False,
+    ),
+    "SELECT s.id FROM s LEFT JOIN s2 ON s.id = s2.id LEFT JOIN s3 ON s3.at_ = s.ts": (
+        ["a join 0"],
+        False,
+    ),
+    "SELECT b.id FROM b LEFT JOIN s ON s.id = b.id": (["a join 0"], False),
+    "SELECT v, COUNT(*) FROM s JOIN s2 ON s.id = s2.id GROUP BY v": (
+        ["a join 1", "GROUP BY 1"],
+        False,
+    ),
+    "SELECT b.id FROM b WHERE id IN (SELECT id FROM s)": (["a subquery 0"], False),
+    "SELECT b.id FROM b JOIN b AS c ON b.id = c.id AND EXISTS (SELECT 1 FROM s)": (
+        ["a subquery 0"],
+        False,
+    ),
+    "SELECT id FROM s UNION SELECT id FROM b": (["UNION 1"], True),
+    "SELECT id FROM b EXCEPT SELECT id FROM s": (["EXCEPT 1"], False),
+    "SELECT id FROM s INTERSECT ALL SELECT id FROM s2": (["INTERSECT ALL 1"], False),
+    "SELECT id FROM s INTERSECT SELECT CAST(id AS BIGINT) FROM s2": (["INTERSECT 0"], False),
+    "SELECT id FROM s ORDER BY id LIMIT 3": (["LIMIT 0"], False),
+    "SELECT v, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY v ORDER BY id) AS r FROM s)"
+    " WHERE r <= 2": (["ROW_NUMBER 1"], False),
+    "SELECT v, id FROM s QUALIFY RANK() OVER (PARTITION BY v ORDER BY id) = 1": (
+        ["OVER 1"],
+        False,
+    ),
+    "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": (["OVER gate", "OVER 1"], True),
+    COUNTS: (["TUMBLE gate", "GROUP BY at once"], True),
+    f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": (
+        ["TUMBLE gate", "GROUP BY at once", "GROUP BY at once"],
+        True,
+    ),
+    f"SELECT v, SUM(n) FROM {WINDOWS} GROUP BY v": (
+        ["TUMBLE gate", "GROUP BY at once", "GROUP BY 1"],
+        False,
+    ),
+    f"SELECT x.v FROM {WINDOWS} AS x LEFT JOIN {WINDOWS} AS y"
+    " ON x.window_start = y.window_start AND x.window_end = y.window_end AND x.v = y.v": (
+        ["TUMBLE gate", "GROUP BY at once", "TUMBLE gate", "GROUP BY at once", "a join at once"],
+        True,
+    ),
+    "SELECT TUMBLE_END(ts, INTERVAL '1' HOUR), COUNT(*) FROM s GROUP BY v,"
+    " TUMBLE(ts, INTERVAL '1' HOUR)": (["TUMBLE gate", "GROUP BY at once"], True),
+}
+
+
+def shown(stage: Stage | Gate) -> str:
+    if isinstance(stage, Gate):
+        return f"{stage.name} gate"
+    return f"{stage.name} {'at once' if stage.complete else len(stage.key)}"
+
+
+@pytest.mark.parametrize("query", STAGES)
+def test_stages(session: Session, query: str) -> None:
+    staged = staged_query(with_window_functions(relation(session, query)), is_unbounded)
+
+    assert staged is not None
+    assert STAGES[query] == (list(map(shown, staged.stages)), staged.inserts)
+
+
+REFUSED = {
+    "SELECT id FROM s ORDER BY id": "ORDER BY without FETCH or LIMIT",
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id) FROM s": "OVER that is not ordered",
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY pt) FROM"
+    " (SELECT s.*, PROCTIME() AS pt FROM s)": "OVER that is ordered by the processing time",
+    "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
+    " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
+    "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE),"
+    " SESSION(ts, INTERVAL '1' DAY)": "the group window TUMBLE",
+    f"SELECT id FROM b WHERE id IN (SELECT MAX(id) FROM {TUMBLE} GROUP BY {BOUNDS})": (
+        "the window function TUMBLE"
+    ),
+    "SELECT s.id FROM s JOIN s3 FOR SYSTEM_TIME AS OF s.ts ON s.id = s3.id": (
+        "FOR SYSTEM_TIME AS OF"
+    ),
+}
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_what_time_decides_is_refused(session: Session, query: str) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        staged_query(relation(session, query), is_unbounded)
+
+    assert "streaming-not-supported" == caught.value.code
+    assert caught.value.problem.startswith(REFUSED[query])
+
+
+def test_queries_of_bounded_tables_have_no_stages(session: Session) -> None:
+    assert staged_query(relation(session, "SELECT COUNT(*) FROM b"), is_unbounded) is None
