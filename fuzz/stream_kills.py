@@ -2,14 +2,16 @@
 
     python -m fuzz.stream_kills --kills 30
     python -m fuzz.stream_kills --kills 30 --query windows
+    python -m fuzz.stream_kills --kills 30 --query groups
     python -m fuzz.stream_kills --kills 30 --connect
 
 A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
 with SIGKILL at random moments, and started again, until all files are read: by turns after its
 start and after its first commit, so that on slow machines, too, both batches and commits are
 killed. Then the table must have every row once; of windows, each must be there once with the sum of
-its rows. Spark is started for each run. Over Spark Connect the process is killed alone, or, every
-third time, its server with it.
+its rows; of groups, whose changes are written as debezium-json, the last row of each must count the
+rows. `joined`, `cascade` and `groups` are computed in stages. Spark is started for each run. Over
+Spark Connect the process is killed alone, or, every third time, its server with it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import itertools
+import json
 import os
 import random
 import signal
@@ -41,6 +44,8 @@ SPARK = "spark.master=local[2] spark.sql.shuffle.partitions=2"
 START = 1_704_067_200
 #: The id of a final row, which moves the watermark beyond all windows.
 LAST = 1_000_000
+#: How many groups the rows have.
+GROUPS = 7
 #: Statement -> the columns of the sink, and what is written. A window has the rows of a file.
 QUERIES = {
     "rows": ("id BIGINT, name STRING", "SELECT id, UPPER(name) FROM source"),
@@ -49,7 +54,25 @@ QUERIES = {
         f"""SELECT window_start, SUM(id), COUNT(*) FROM TABLE(TUMBLE(TABLE source, DESCRIPTOR(ts),
         INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
     ),
+    "joined": (
+        "id BIGINT, name STRING",
+        "SELECT a.id, UPPER(b.name) FROM source AS a JOIN source AS b ON a.id = b.id",
+    ),
+    "cascade": (
+        "first_ TIMESTAMP(3), total BIGINT, many BIGINT",
+        f"""SELECT window_start, SUM(total), SUM(many) FROM TABLE(TUMBLE((SELECT window_time AS rt,
+        SUM(id) AS total, COUNT(*) AS many FROM TABLE(TUMBLE(TABLE source, DESCRIPTOR(ts),
+        INTERVAL '{ROWS // 4}' SECOND)) GROUP BY window_start, window_end, window_time),
+        DESCRIPTOR(rt), INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
+    ),
+    "groups": (
+        "k BIGINT, total BIGINT, many BIGINT, PRIMARY KEY (k) NOT ENFORCED",
+        f"""SELECT MOD(id, {GROUPS}) AS k, SUM(id) AS total, COUNT(DISTINCT id) AS many FROM source
+        WHERE id < {LAST} GROUP BY MOD(id, {GROUPS}) HAVING COUNT(DISTINCT id) > 1""",
+    ),
 }
+#: Query -> the format of its sink; parquet for the others.
+FORMATS = {"groups": "debezium-json"}
 #: How often a job is started before the run has failed.
 ATTEMPTS = 3
 #: After how many seconds without progress the last run has failed.
@@ -59,7 +82,7 @@ JOB = """
 import sys
 from schema_core import EnvironmentSettings, TableEnvironment
 
-root, columns, query, start, remote = sys.argv[1:]
+root, columns, query, start, remote, format_ = sys.argv[1:]
 spark = None
 if remote:
     from pyspark.sql import SparkSession
@@ -75,7 +98,7 @@ environment.execute_sql(
 )
 environment.execute_sql(
     f\"\"\"CREATE TABLE sink ({columns}) WITH ('connector' = 'filesystem',
-    'path' = '{root}/sink', 'format' = 'parquet')\"\"\"
+    'path' = '{root}/sink', 'format' = '{format_}')\"\"\"
 )
 result = environment.execute_sql(f"INSERT INTO sink {query}")
 print("started", flush=True)
@@ -131,10 +154,12 @@ def ids(root: Path, query: str) -> Counter[int]:
     """
     import pyarrow.parquet as pq
 
+    if query == "groups":
+        return ids_of_groups(root)
     result: Counter[int] = Counter()
     for path in (root / "sink").glob("*.parquet"):
         table = pq.ParquetFile(path).read()
-        if query == "rows":
+        if query in ("rows", "joined"):
             result.update(item for item in table["id"].to_pylist() if item < LAST)
             continue
         for row in table.to_pylist():
@@ -143,6 +168,24 @@ def ids(root: Path, query: str) -> Counter[int]:
             if (row["total"], row["many"]) != (sum(within), ROWS):
                 raise SystemExit(f"the window of id {first} has other rows: {row}")
             result.update(within)
+    return result
+
+
+def ids_of_groups(root: Path) -> Counter[int]:
+    """Return how often each id is counted by the rows that the changes of groups leave."""
+    rows: Counter[tuple[int, int, int]] = Counter()
+    for path in (root / "sink").glob("part-*"):
+        for line in path.read_text().splitlines():
+            change = json.loads(line)
+            row = change["after"] or change["before"]
+            adds = change["op"] == "c"
+            rows[row["k"], row["total"], row["many"]] += 1 if adds else -1
+    result: Counter[int] = Counter()
+    for (key, total, many), times in rows.items():
+        within = range(key, key + GROUPS * many, GROUPS)
+        if times < 0 or (times and sum(within) != total):
+            raise SystemExit(f"the group {key} has another row: {total}, {many}, {times} times")
+        result.update(list(within) * times)
     return result
 
 
@@ -173,7 +216,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 def commits(root: Path) -> int:
     """Return how many micro-batches are committed, by the checkpoints."""
-    return sum(1 for _ in (root / "checkpoints").rglob("commits/[0-9]*"))
+    return sum(1 for _ in (root / "checkpoints").glob("*/*/commits/[0-9]*"))
 
 
 def wait_for_commit(root: Path, before: int) -> None:
@@ -198,7 +241,8 @@ class Runs:
             port = free_port()
             self._server = started(SERVER, str(port), *SPARK.split(" "))
             self._remote = f"sc://127.0.0.1:{port}"
-        command = [JOB, str(self._root), *QUERIES[self._query], str(START), self._remote]
+        format_ = FORMATS.get(self._query, "parquet")
+        command = [JOB, str(self._root), *QUERIES[self._query], str(START), self._remote, format_]
         for _ in range(ATTEMPTS):
             with suppress(RuntimeError):
                 self._job = started(*command)
