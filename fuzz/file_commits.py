@@ -38,12 +38,12 @@ from schema_core.spark.commit.commit import (
     APPEND,
     PREFIX,
     Definition,
-    Directory,
     FileStage,
     OverwriteScope,
     read_consistently,
     recover,
 )
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import (
     FileStatus,
     FileSystem,

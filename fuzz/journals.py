@@ -34,7 +34,6 @@ from schema_core.spark.commit.commit import (
     CommitFileKind,
     CommitFileName,
     Definition,
-    Directory,
     FileStage,
     Journal,
     OverwriteScope,
@@ -42,6 +41,7 @@ from schema_core.spark.commit.commit import (
     last_batch,
     read_consistently,
 )
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import LocalFiles, visible_files
 
 #: The table of the catalog, and the definition that it holds.

@@ -27,13 +27,13 @@ from schema_core.errors import (
 )
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.commit.commit import (
-    Directory,
     FileStage,
     OverwriteScope,
     clean,
     is_uncommitted,
     recover,
 )
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.compiler.tree import Column
 from schema_core.spark.connector import ConnectorBase, SupportsOverwrite, SupportsPartitioning

@@ -37,6 +37,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str | None]] = {
     },
     "errors-changed": {"csv.ignore-parse-errors": "false", "json.ignore-parse-errors": "false"},
     "option-without-effect": {
+        "snapshot.num-retained.max": None,
         "source.monitor-interval": None,
         "source.report-statistics": None,
         "auto-compaction": "false",

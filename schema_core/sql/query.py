@@ -300,8 +300,7 @@ def _as_source(
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
     if cursor.key == "AS" and cursor.peek(2).key == "MATCH_RECOGNIZE":
         cursor.advance()
-        name = identifier(cursor)
-        relation = syntax.Aliased(relation, name, (), cursor.span_from(start))
+        relation = syntax.Aliased(relation, identifier(cursor), (), cursor.span_from(start))
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
     if (name := alias(cursor)) is not None:

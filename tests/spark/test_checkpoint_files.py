@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import LocalFiles
 from schema_core.spark.streaming.checkpoint_files import CheckpointFiles
 from schema_core.spark.streaming.checkpoints import Checkpoint, JobDescription, checkpoint_in

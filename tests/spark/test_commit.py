@@ -47,7 +47,6 @@ from schema_core.spark.commit.commit import (
     CommitFileKind,
     CommitFileName,
     Definition,
-    Directory,
     FileStage,
     Journal,
     OverwriteScope,
@@ -58,6 +57,7 @@ from schema_core.spark.commit.commit import (
     remove_leftovers,
     take_lock,
 )
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import LocalFiles, visible_files
 
 #: One operation in so many meets the fault here; `python -m fuzz.file_commits` draws from all.

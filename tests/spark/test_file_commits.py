@@ -16,7 +16,8 @@ from schema_core.environment.jobs.run import COMMITTED
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.spark.commit import file_systems
-from schema_core.spark.commit.commit import PREFIX, Directory
+from schema_core.spark.commit.commit import PREFIX
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import (
     FileSystem,
     HadoopFiles,

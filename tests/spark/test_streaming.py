@@ -18,7 +18,8 @@ from schema_core.environment.connector import Visibility
 from schema_core.environment.jobs.atomicity import AtomicityLevel
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError
 from schema_core.pyflink.common import JobClient, JobStatus
-from schema_core.spark.commit.commit import Batch, Directory, FileStage, last_batch
+from schema_core.spark.commit.commit import Batch, FileStage, last_batch
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import LocalFiles
 from schema_core.spark.streaming.checkpoint_schemas import PHYSICAL, Stored
 from schema_core.spark.streaming.checkpoints import JobDescription, checkpoint_in, directory_name

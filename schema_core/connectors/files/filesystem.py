@@ -71,6 +71,7 @@ from schema_core.mappings.spark.pyspark_types import (
 )
 from schema_core.spark.commit import commit, file_systems, snapshots
 from schema_core.spark.commit.commit import last_batch, recover
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import State, is_settled, locate_file_system, state_of
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
@@ -275,7 +276,7 @@ class FilesystemConnector:
         session, path = context.session, FileLayout(context).path
         system, root = locate_file_system(session, path)
         _require_directory(path, system, root)
-        directory = commit.Directory(system, root)
+        directory = Directory(system, root)
         schema = _columns_digest(context.table)
         options = {key: text for key, text in context.options.items() if key != AS_OF.key}
         held = definition_of(context.identifier, context.table.copy(options))
@@ -314,11 +315,8 @@ class FilesystemConnector:
         state = state_of(root)
         if state is None or len(state) > MAX_REUSED or not is_settled(state):
             return None
-        if any(
-            commit.Directory(system, root).iterate_names(
-                commit.CommitFileKind.PENDING, commit.CommitFileKind.COMMIT
-            )
-        ):
+        left = commit.CommitFileKind.PENDING, commit.CommitFileKind.COMMIT
+        if any(commit.iterate_names(Directory(system, root), *left)):
             return None
         return root, state
 
@@ -336,7 +334,7 @@ class FilesystemConnector:
         _require_directory(layout.path, system, root)
         files = context.groups
         if (pattern := PATTERN.of(context.options)) is not None:
-            matching = _matching_files(session, commit.Directory(system, root), layout, pattern)
+            matching = _matching_files(session, Directory(system, root), layout, pattern)
             files = matching if files is None else files & matching
         if files is not None:
             if not files:
@@ -344,7 +342,7 @@ class FilesystemConnector:
             layout = layout.with_files(files)
         with _one_depth(layout.path):
             frame = commit.read_consistently(
-                commit.Directory(system, root),
+                Directory(system, root),
                 definition,
                 lambda: layout.load(session, metadata=bool(context.metadata)),
             )
@@ -505,7 +503,7 @@ class FilesystemConnector:
             scope = _scope(context, layout, fixed)
         part = context.batch
         stage = commit.FileStage(
-            commit.Directory(system, root),
+            Directory(system, root),
             scope,
             held=held,
             definition=new if old not in (None, new) else None,
@@ -577,7 +575,7 @@ class FilesystemConnector:
     def list_files(self, context: WriteContext) -> frozenset[str]:
         """Return the paths of the table's files, after the commits of killed jobs are completed."""
         table = context.table if context.replaced is None else context.replaced
-        directory = commit.Directory(*locate_file_system(context.session, FileLayout(context).path))
+        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
         recover(directory, definition_of(context.identifier, table))
         if directory.status("") is None:
             return frozenset()
@@ -586,7 +584,7 @@ class FilesystemConnector:
     def ensure_storage(self, context: WriteContext) -> None:
         """Create the directory of a table unless it exists."""
         system, root = locate_file_system(context.session, FileLayout(context).path)
-        directory = commit.Directory(system, root)
+        directory = Directory(system, root)
         if directory.status("") is None:
             directory.mkdirs("")
 
@@ -599,7 +597,7 @@ class FilesystemConnector:
 
     def recover(self, context: WriteContext) -> None:
         """Complete the commits of killed jobs, and remove uncommitted files."""
-        directory = commit.Directory(*locate_file_system(context.session, FileLayout(context).path))
+        directory = Directory(*locate_file_system(context.session, FileLayout(context).path))
         commit.clean(
             directory, definition_of(context.identifier, context.table), created=context.creates
         )
@@ -769,7 +767,7 @@ def _empty_frame(context: ReadContext) -> DataFrame:
 
 
 def _matching_files(
-    session: SparkSession, directory: commit.Directory, layout: FileLayout, pattern: str
+    session: SparkSession, directory: Directory, layout: FileLayout, pattern: str
 ) -> frozenset[str]:
     """Return the files whose path matches, as values of the metadata ``file.path``."""
     paths = [(f"{layout.root}/{name}".rstrip("/"),) for name, _ in directory.files()]
@@ -836,9 +834,9 @@ def definition_of(identifier: ObjectIdentifier, table: CatalogTable) -> commit.D
     return commit.Definition(join_names(identifier.to_list()), fingerprint(table))
 
 
-def _recover_directory(context: TableContext, path: str) -> commit.Directory:
+def _recover_directory(context: TableContext, path: str) -> Directory:
     """Return a table's directory after the commits of killed jobs are completed."""
-    directory = commit.Directory(*locate_file_system(context.session, path))
+    directory = Directory(*locate_file_system(context.session, path))
     recover(directory, definition_of(context.identifier, context.table))
     return directory
 

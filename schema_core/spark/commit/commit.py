@@ -22,18 +22,17 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from schema_core.base.contained_paths import find_link, is_hidden, is_plain
+from schema_core.base.contained_paths import is_hidden, is_plain
 from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError
 from schema_core.spark.commit import snapshots
+from schema_core.spark.commit.directory import Directory, failure_of
 from schema_core.spark.commit.file_systems import (
     FileStatus,
-    FileSystem,
     IrregularFileError,
     Release,
-    visible_files,
 )
 
 T = TypeVar("T")
@@ -279,147 +278,14 @@ def _strings(value: Any, *keys: str) -> dict[str, str]:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """The directory of a table, with every operation checked.
-
-    Whether the file system raises or returns False, a failure is an `ExternalError` with code
-    `file-system-failed`.
-    """
-
-    system: FileSystem
-    root: str
-
-    def path(self, name: object) -> str:
-        """An entry's path; the directory's own for the empty name."""
-        return f"{self.root}/{name}" if name else self.root
-
-    def call(self, action: str, operation: Callable[[], T]) -> T:
-        try:
-            return operation()
-        except SchemaCoreError:
-            raise
-        except Exception as error:
-            cause = getattr(error, "java_exception", None)
-            text = f"{type(error).__name__}: {error}" if cause is None else str(cause.toString())
-            raise _failure_of(action, text.strip().splitlines()[0]) from error
-
-    def status(self, name: object) -> FileStatus | None:
-        path = self.path(name)
-        return self.call(f"read the status of {path!r}", lambda: self.system.status(path))
-
-    def entries(self, prefix: str) -> list[FileStatus]:
-        """The entries with this prefix; none if the directory is a file or missing."""
-        here = self.call(f"read the status of {self.root!r}", lambda: self.system.status(self.root))
-        if here is None or not here.is_directory:
-            return []
-        return self.call(f"list {self.root!r}", lambda: self.system.list(self.root, prefix))
-
-    def files(self, name: object | None = None) -> list[tuple[str, int]]:
-        """The visible files below this directory, or one within."""
-        root = self.root if name is None else self.path(name)
-        return self.call(f"list {root!r}", lambda: sorted(visible_files(self.system, root)))
-
-    def read(self, name: object) -> bytes | None:
-        """A file's content; None if it was removed meanwhile."""
-        try:
-            return self.call(f"read {self.path(name)!r}", lambda: self.system.read(self.path(name)))
-        except ExternalError:
-            if self.status(name) is None:
-                return None
-            raise
-
-    def create(self, name: object, content: bytes) -> None:
-        path = self.path(name)
-        self.call(f"write {path!r}", lambda: self.system.create(path, content))
-
-    def mkdirs(self, name: str) -> None:
-        path = self.path(name)
-        if not self.call(f"create {path!r}", lambda: self.system.mkdirs(path)):
-            raise _failure_of(f"create {path!r}", "the file system returned false")
-
-    def rename(self, source: object, target: object) -> None:
-        action = f"rename {self.path(source)!r} to {self.path(target)!r}"
-        paths = self.path(source), self.path(target)
-        if not self.call(action, lambda: self.system.rename(*paths)):
-            raise _failure_of(action, "the file system returned false")
-
-    @property
-    def outer(self) -> Directory:
-        return Directory(self.system, self.root.rpartition("/")[0])
-
-    def can_publish(self) -> bool:
-        """Whether `publish` can replace this existing directory."""
-        action = f"read the status of {self.root!r}"
-        return self.call(action, lambda: self.system.can_publish(self.root))
-
-    def publish(self, name: object) -> bool:
-        """Replace this directory by one beside it; False if this one is not empty."""
-        source = self.outer.path(name)
-        action = f"rename {source!r} to {self.root!r}"
-        return self.call(action, lambda: self.system.publish(source, self.root))
-
-    def take(self, name: object) -> None:
-        """Move a directory beside this one into it."""
-        source, target = self.outer.path(name), self.path(name)
-        action = f"rename {source!r} to {target!r}"
-        if not self.call(action, lambda: self.system.rename(source, target)):
-            raise _failure_of(action, "the file system returned false")
-
-    def delete_hidden(self, name: object) -> None:
-        """Delete the files below a directory within that readers skip."""
-        pending = [str(name)]
-        while pending:
-            parent = pending.pop()
-            path = self.path(parent)
-            for entry in self.call(f"list {path!r}", partial(self.system.list, path)):
-                inner = f"{parent}/{entry.name}"
-                if is_hidden(entry.name, is_directory=entry.is_directory):
-                    self.delete(inner)
-                elif entry.is_directory:
-                    self.require_unlinked([f"{inner}/"])
-                    pending.append(inner)
-
-    def delete(self, name: object) -> bool:
-        """Delete a file or directory; return whether this call deleted it."""
-        return self._delete(name, self.system.delete)
-
-    def delete_file(self, name: object) -> bool:
-        """Delete a file; raise if it is a directory with entries."""
-        return self._delete(name, self.system.delete_file)
-
-    def _delete(self, name: object, delete: Callable[[str], bool]) -> bool:
-        path = self.path(name)
-        deleted = self.call(f"delete {path!r}", lambda: delete(path))
-        if not deleted and self.status(name) is not None:
-            raise _failure_of(f"delete {path!r}", "the file system returned false")
-        return deleted
-
-    def require_unlinked(self, paths: Iterable[str]) -> None:
-        """Refuse paths through a symbolic link within the directory (`link-not-followed`)."""
-
-        def is_link(name: str) -> bool:
-            path = self.path(name)
-            return self.call(f"read the status of {path!r}", lambda: self.system.is_link(path))
-
-        link = find_link(paths, is_link)
-        if link is not None:
-            raise ExternalError(
-                f"{self.path(link)!r} is a symbolic link, and files are neither written nor "
-                "deleted through a link in the directory of a table",
-                code="link-not-followed",
-                hint="replace the link by a directory with the files, or by a mount point",
-            )
-
-    def iterate_names(self, *kinds: CommitFileKind) -> Iterator[tuple[CommitFileName, FileStatus]]:
-        for entry in self.entries(PREFIX):
-            name = CommitFileName.parse(entry.name)
-            if name is not None and name.kind in kinds:
-                yield name, entry
-
-
-def _failure_of(action: str, reason: str) -> ExternalError:
-    return ExternalError(f"cannot {action}: {reason}", code="file-system-failed")
+def iterate_names(
+    directory: Directory, *kinds: CommitFileKind
+) -> Iterator[tuple[CommitFileName, FileStatus]]:
+    """Yield the files of some kinds that commits have left in a directory, and their status."""
+    for entry in directory.entries(PREFIX):
+        name = CommitFileName.parse(entry.name)
+        if name is not None and name.kind in kinds:
+            yield name, entry
 
 
 # --- completing a journal ----------------------------------------------------------------------
@@ -528,7 +394,7 @@ def _move(directory: Directory, name: CommitFileName, source: str, path: str, si
             directory.delete_file(path)
         raise
     if not _is_complete(directory.status(path), size) and directory.status(name) is not None:
-        raise _failure_of(
+        raise failure_of(
             f"move {directory.path(source)!r}", "the file at the target is not complete"
         )
 
@@ -583,7 +449,7 @@ def recover(directory: Directory, held: Definition | None) -> None:
     A journal that waits for `held`, the catalog's definition, has effect. Errors:
     `commit-unfinished`, `invalid-journal` and `file-system-failed`.
     """
-    for name, _ in list(directory.iterate_names(CommitFileKind.PENDING, CommitFileKind.COMMIT)):
+    for name, _ in list(iterate_names(directory, CommitFileKind.PENDING, CommitFileKind.COMMIT)):
         if name.kind is CommitFileKind.PENDING:
             journal = None if held is None else read_journal(directory, name)
             if journal is None or journal.definition != held:
@@ -603,7 +469,7 @@ def is_uncommitted(directory: Directory, job: str) -> bool:
     """
     places = [directory, directory.outer] if directory.can_publish() else [directory]
     left = (CommitFileKind.STAGE, CommitFileKind.DRAFT, CommitFileKind.PENDING)
-    return any(name.id == job for place in places for name, _ in place.iterate_names(*left))
+    return any(name.id == job for place in places for name, _ in iterate_names(place, *left))
 
 
 def remove_leftovers(directory: Directory, held: Definition | None = None) -> None:
@@ -613,7 +479,7 @@ def remove_leftovers(directory: Directory, held: Definition | None = None) -> No
     directory, and only the other one shows whether its catalog has changed.
     """
     now = time.time()
-    for name, entry in list(directory.iterate_names(CommitFileKind.DRAFT, CommitFileKind.PENDING)):
+    for name, entry in list(iterate_names(directory, CommitFileKind.DRAFT, CommitFileKind.PENDING)):
         age = now - entry.modified
         if _is_abandoned(name, age) and (age > ABANDONED or not _is_foreign(directory, name, held)):
             directory.delete(name)
@@ -638,11 +504,11 @@ def remove_stages(directory: Directory) -> None:
     # a journal that took effect meanwhile, or still may, keeps its stage
     committing = {
         name.id
-        for name, _ in directory.iterate_names(
-            CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
+        for name, _ in iterate_names(
+            directory, CommitFileKind.DRAFT, CommitFileKind.PENDING, CommitFileKind.COMMIT
         )
     }
-    for name, entry in list(directory.iterate_names(CommitFileKind.STAGE)):
+    for name, entry in list(iterate_names(directory, CommitFileKind.STAGE)):
         if name.id not in committing and _is_abandoned(name, now - entry.modified):
             # a task of the job may still write for a moment after the process has ended
             _retry(partial(directory.delete, name), PAUSE)
@@ -689,7 +555,7 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
             before = _snapshot(directory)
             loaded = load()
             if (
-                not any(directory.iterate_names(CommitFileKind.COMMIT))
+                not any(iterate_names(directory, CommitFileKind.COMMIT))
                 and _snapshot(directory) == before
             ):
                 return loaded
@@ -968,7 +834,7 @@ class FileStage:
         The error has the code `file-system-failed`.
         """
         if self._is_open and self._home.status(f"{self.name}/{OPEN}") is None:
-            raise _failure_of(
+            raise failure_of(
                 f"commit {self.staging_directory!r}", "it was removed while the job wrote it"
             )
         self._is_open = False
@@ -1034,7 +900,7 @@ class FileStage:
             self._require_empty(old)
         for path, _ in new:
             if self.directory.status(path) is not None:
-                raise _failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")
+                raise failure_of(f"move {path!r}", f"{self.directory.path(path)!r} exists")
         self._new = paths = [path for path, _ in new]
         remove = self.scope.find_replaced(paths, old)
         self._require_expected(old, remove)
@@ -1048,7 +914,7 @@ class FileStage:
         self.directory.require_unlinked(journal.paths())
         self.directory.create(self._marker, journal.encode())
         if self.directory.read(self._marker) != journal.encode():
-            raise _failure_of(f"write {self.directory.path(self._marker)!r}", "the content differs")
+            raise failure_of(f"write {self.directory.path(self._marker)!r}", "the content differs")
         if self._definition is not None:
             pending = self.name.of(CommitFileKind.PENDING)
             self._is_decided = True

@@ -19,7 +19,7 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError, UnsupportedError
 
 if TYPE_CHECKING:
-    from schema_core.spark.commit.commit import Directory
+    from schema_core.spark.commit.directory import Directory
     from schema_core.spark.commit.file_systems import FileStatus
 
 #: The directory of the snapshots below a table's, and that of the files they keep.

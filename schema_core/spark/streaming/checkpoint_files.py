@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 
 #: Spark's checkpoint, in the directory of a job, and its parts.
 QUERY: Final = "query"

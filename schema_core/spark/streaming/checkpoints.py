@@ -25,7 +25,7 @@ from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, SchemaError
 from schema_core.expressions.typed import Function, FunctionCall
 from schema_core.query.relation import Item, Relation, Select, SourceTable
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import absolute, locate_file_system
 from schema_core.spark.jobs import causes
 from schema_core.spark.streaming.checkpoint_files import (

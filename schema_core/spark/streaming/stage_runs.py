@@ -11,7 +11,7 @@ from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
 from schema_core.spark.changelog import ROW_KIND, adding, difference, is_added
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions import datetimes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy import regex
 from schema_core.spark.changelog import ROW_KIND, adding, state_of
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.spark.streaming.checkpoints import missing_checkpoint

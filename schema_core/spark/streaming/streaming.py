@@ -45,7 +45,7 @@ from schema_core.spark.changelog import (
     in_order_of_changes,
     require_changes,
 )
-from schema_core.spark.commit.commit import Directory
+from schema_core.spark.commit.directory import Directory
 from schema_core.spark.connector import (
     MicroBatch,
     Read,
