@@ -229,13 +229,13 @@ def evolved(columns: str, *pairs: tuple[Any, Any], **others: Any) -> Case:
 
 
 LOGICAL = (
-    "d DATE, t0 TIME, t3 TIME(3), ts TIMESTAMP(3), t6 TIMESTAMP(6), de DECIMAL(10, 2), ti TINYINT,"
+    "d DATE, t0 TIME, t3 TIME(3), ts TIMESTAMP(3), de DECIMAL(10, 2), ti TINYINT,"
     " si SMALLINT, b BYTES, v VARBINARY(4), fb BINARY(2), c CHAR(3), vc VARCHAR(5), f FLOAT,"
     " m MAP<STRING, ARRAY<INT>>, r ROW<a TIMESTAMP(3), b DECIMAL(4, 1)>, bo BOOLEAN"
 )
 LOGICAL_VALUES = (
     "SELECT DATE '1969-12-31', TIME '23:59:59', TIME '01:02:03.456',"
-    " TIMESTAMP '1969-12-31 23:59:59.999', TIMESTAMP '2024-02-29 01:02:03.123456',"
+    " TIMESTAMP '1969-12-31 23:59:59.999',"
     " CAST(-1.5 AS DECIMAL(10, 2)), CAST(-128 AS TINYINT), CAST(32767 AS SMALLINT), X'00ff',"
     " X'01', X'0102', 'ab', 'ä', CAST(1.1 AS FLOAT), MAP['k', ARRAY[1, CAST(NULL AS INT)]],"
     " ROW(TIMESTAMP '2024-01-01 00:00:00', CAST(99.9 AS DECIMAL(4, 1))), TRUE"
@@ -271,15 +271,18 @@ def avro_cases() -> Iterator[Case]:
             **others,
         )
         yield from written(
-            "a TIMESTAMP(3), t TIMESTAMP(6)",
+            "a TIMESTAMP(3), t TIMESTAMP(0)",
             options,
-            "SELECT TIMESTAMP '0001-01-01 00:00:00', TIMESTAMP '9999-12-31 23:59:59.999999'",
+            "SELECT TIMESTAMP '0001-01-01 00:00:00', TIMESTAMP '9999-12-31 23:59:59'",
             **others,
+        )
+        yield from written(
+            "t TIMESTAMP(6)", options, "SELECT TIMESTAMP '2024-02-29 01:02:03.123456'", **others
         )
         yield from written(
             "a INT, d DOUBLE, f FLOAT, n BIGINT",
             options,
-            "SELECT -2147483648, CAST('NaN' AS DOUBLE), CAST('Infinity' AS FLOAT),"
+            "SELECT -2147483648, 1e308, CAST(1e-45 AS FLOAT),"
             " CAST('-9223372036854775808' AS BIGINT)",
             **others,
         )
@@ -438,7 +441,7 @@ CHANGES = [
 JSON_CHANGES = {"m": [(key, value and json.dumps(value)) for key, value in CHANGES]}
 METADATA = (
     "db STRING METADATA FROM 'value.source.database' VIRTUAL, id INT,"
-    " at TIMESTAMP_LTZ(3) METADATA FROM 'value.ingestion-timestamp' VIRTUAL, n STRING,"
+    " ingested TIMESTAMP_LTZ(3) METADATA FROM 'value.ingestion-timestamp' VIRTUAL, n STRING,"
     " changed TIMESTAMP_LTZ(3) METADATA FROM 'value.source.timestamp' VIRTUAL,"
     " props MAP<STRING, STRING> METADATA FROM 'value.source.properties' VIRTUAL, w DOUBLE,"
     " place BIGINT METADATA FROM 'offset' VIRTUAL, part INT METADATA FROM 'partition' VIRTUAL,"
@@ -589,7 +592,7 @@ def change_cases() -> Iterator[Case]:
     )
     yield case(
         READ,
-        table(f"at BIGINT METADATA FROM 'offset' VIRTUAL, {UPSERTED}", upsert),
+        table(f"place BIGINT METADATA FROM 'offset' VIRTUAL, {UPSERTED}", upsert),
         topics=KEYED_MESSAGES,
     )
     yield case(READ, table(UPSERTED, upsert), "INSERT INTO t VALUES (1, 'a', 1.0)")
@@ -607,10 +610,198 @@ def change_cases() -> Iterator[Case]:
     )
 
 
+# --- texts ----------------------------------------------------------------------------------------
+
+TYPED = (
+    "i INT, s STRING, d DECIMAL(10, 2), t TIMESTAMP(3), l TIMESTAMP_LTZ(3), m MAP<STRING, INT>,"
+    " r ROW<x INT, y STRING>, a ARRAY<ROW<z DOUBLE>>"
+)
+WHOLE = {
+    "i": 1,
+    "s": "x",
+    "d": 1.25,
+    "t": "2024-01-01 00:00:00.5",
+    "l": "2024-01-01 00:00:00Z",
+    "m": {"k": 1},
+    "r": {"x": 1, "y": "q"},
+    "a": [{"z": 1.5}],
+}
+ISO = {**WHOLE, "t": "2024-01-01T00:00:00.5", "l": "2024-01-01T00:00:00Z"}
+#: Messages that lack a field, or have one of another type.
+IMPERFECT = (
+    json.dumps(WHOLE),
+    json.dumps(dict.fromkeys(WHOLE)),
+    json.dumps({name: value for name, value in WHOLE.items() if name != "s"}),
+    json.dumps({**WHOLE, "r": {"x": 1}}),
+    json.dumps({**WHOLE, "a": [{"z": 1}, {}]}),
+    json.dumps({**WHOLE, "i": "no number"}),
+    json.dumps({**WHOLE, "m": {"k": "v"}}),
+    json.dumps({**WHOLE, "more": [1, {"b": 2}]}),
+    json.dumps({name: WHOLE[name] for name in reversed(WHOLE)}),
+    json.dumps(ISO),
+    "{}",
+)
+#: Values that are not strings, in a column of strings, and numbers of all forms.
+TOKENS = (
+    "1.50", "1e5", "-0.0", "12345678901234567890.12345678901234567890", "123456789012345678901",
+    "true", "null", '"1.50"', '{"b": 1.50, "a": [1, null, "q\\"\\u00e4/"]}', "[1.0, 2]", '""',
+    '"\\u2028\\ud83d\\ude00/"',
+)  # fmt: skip
+NUMBERS = (
+    "1", "-0", "1.9", "1e2", "1e-2", '"12"', '" 12 "', '"1.9"', "2147483648", "true", '"x"',
+    "1E400", '"NaN"', '""', "0.00000000000000000001", "99999999999999999999.5",
+)  # fmt: skip
+JSON_WRITTEN = (
+    ("d DECIMAL(38, 10), e DECIMAL(20, 0)", ("SELECT CAST('0.0000000001' AS DECIMAL(38, 10)),"
+     " CAST('10000000000000000000' AS DECIMAL(20, 0))")),
+    ("d DECIMAL(10, 8), a ARRAY<DECIMAL(10, 8)>, r ROW<x DECIMAL(12, 9)>",
+     ("SELECT CAST('0.00000001' AS DECIMAL(10, 8)), ARRAY[CAST('0.00000010' AS DECIMAL(10, 8)),"
+     " CAST('0.00000000' AS DECIMAL(10, 8))], ROW(CAST('-0.000000001' AS DECIMAL(12, 9)))")),
+    ("d DOUBLE, e DOUBLE, f FLOAT, g DOUBLE, h FLOAT",
+     "SELECT 1e10, 0.1e0, CAST(1.1 AS FLOAT), 1e-5, CAST(16777216 AS FLOAT)"),
+    ("a TIMESTAMP(0), b TIMESTAMP(3), c TIMESTAMP(6), d TIMESTAMP(9), e TIMESTAMP_LTZ(3)",
+     ("SELECT TIMESTAMP '2024-01-01 00:00:00', TIMESTAMP '2024-01-01 00:00:00.120',"
+     " TIMESTAMP '2024-01-01 00:00:00.123456', TIMESTAMP '2024-01-01 00:00:00.123456789',"
+     " TO_TIMESTAMP_LTZ(1700000000120, 3)")),
+    ("d DATE, t TIME, u TIME(3), b BYTES, v VARBINARY(3), o BOOLEAN, i TINYINT, n INT",
+     ("SELECT DATE '0001-01-01', TIME '23:59:59', TIME '01:02:03.450', X'00ff10', X'', TRUE,"
+     " CAST(-1 AS TINYINT), CAST(NULL AS INT)")),
+    ("s STRING, c CHAR(3), v VARCHAR(3)",
+     "SELECT U&'\\0022\\005c/\\0009\\000a\\0001\\00e4\\2028\\007f', 'ab', ''"),
+    ("m MAP<STRING, INT>, r ROW<x INT, y ROW<z STRING>>, a ARRAY<INT>, x MULTISET<STRING>",
+     ("SELECT MAP['k', 1], ROW(CAST(NULL AS INT), ROW('q')), ARRAY[1, CAST(NULL AS INT)],"
+     " COLLECT(s) FROM (VALUES ('p'), ('p')) AS v(s)")),
+    ("m MAP<STRING, INT>, n INT", "SELECT MAP[CAST(NULL AS STRING), 1, 'k', 2], 5"),
+)  # fmt: skip
+
+
+def json_cases() -> Iterator[Case]:
+    form = "@kafka(m), 'format' = 'json'"
+    forms = (
+        "",
+        ", 'json.ignore-parse-errors' = 'true'",
+        ", 'json.fail-on-missing-field' = 'true'",
+        ", 'json.fail-on-missing-field' = 'true', 'json.decode.json-parser.enabled' = 'false'",
+        ", 'json.timestamp-format.standard' = 'ISO-8601'",
+    )
+    for others in forms:
+        for text in IMPERFECT:
+            yield case(READ, table(TYPED, form + others), topics=values(text))
+    both = ", 'json.fail-on-missing-field' = 'true', 'json.ignore-parse-errors' = 'true'"
+    yield case(READ, table(TYPED, form + both), topics=values(IMPERFECT[0]))
+    computed = "i INT, p AS i + 1, o BIGINT METADATA FROM 'offset' VIRTUAL, s STRING"
+    for text in ('{"i": 1}', '{"i": 1, "s": "x"}'):
+        yield case(READ, table(computed, form + forms[2]), topics=values(text))
+    texts = values(*(f'{{"s": {token}}}' for token in TOKENS))
+    for columns in ("s STRING", "s STRING, d DECIMAL(10, 2)"):
+        for parser in ("true", "false"):
+            others = f", 'json.decode.json-parser.enabled' = '{parser}'"
+            yield case(READ, table(columns, form + others), topics=texts)
+        changes = values(*(f'{{"op": "c", "after": {{"s": {token}}}}}' for token in TOKENS))
+        yield case(READ, table(columns, "@kafka(m), 'format' = 'debezium-json'"), topics=changes)
+    for type_ in ("TINYINT", "INT", "BIGINT", "DOUBLE", "FLOAT", "DECIMAL(10, 2)", "BOOLEAN"):
+        for number in NUMBERS:
+            text = f'{{"n": {number}, "a": [{number}]}}'
+            columns = f"n {type_}, a ARRAY<{type_}>"
+            if type_ in {"INT", "DOUBLE", "DECIMAL(10, 2)"}:
+                yield case(READ, table(columns, form), topics=values(text))
+        lenient = values(*(f'{{"n": {number}}}' for number in NUMBERS))
+        yield case(READ, table(f"n {type_}", form + forms[1]), topics=lenient)
+        changes = values(*(f'{{"op": "c", "after": {{"n": {number}}}}}' for number in NUMBERS))
+        options = (
+            "@kafka(m), 'format' = 'debezium-json', 'debezium-json.ignore-parse-errors' = 'true'"
+        )
+        yield case(READ, table(f"n {type_}", options), topics=changes)
+    sinks = (
+        "",
+        ", '{0}.encode.decimal-as-plain-number' = 'true'",
+        ", '{0}.encode.ignore-null-fields' = 'true', '{0}.timestamp-format.standard' = 'ISO-8601'",
+    )
+    for columns, query in JSON_WRITTEN:
+        for name in ("json", "debezium-json", "canal-json", "maxwell-json", "ogg-json"):
+            for others in sinks if name in {"json", "debezium-json"} else sinks[1:2]:
+                options = f"@kafka(m), 'format' = '{name}'" + others.format(name)
+                if "COLLECT" in query and name == "json":
+                    continue
+                yield from written(columns, options, query)
+    for mode in ("DROP", "LITERAL"):
+        options = f"{form}, 'json.map-null-key.mode' = '{mode}', 'json.map-null-key.literal' = 'no'"
+        yield from written(*JSON_WRITTEN[-1][:1], options, JSON_WRITTEN[-1][1])
+        yield from written("m MAP<STRING, INT>", options, "SELECT MAP['k', 1]")
+
+
+def csv_cases() -> Iterator[Case]:
+    form = "@kafka(m), 'format' = 'csv'"
+    columns = "i INT, s STRING, d DECIMAL(10, 2)"
+    options = (
+        "",
+        ", 'csv.trim-spaces' = 'true'",
+        ", 'csv.ignore-trailing-unmappable' = 'true'",
+        ", 'csv.fail-on-missing-columns' = 'true'",
+        ", 'csv.allow-trailing-comma' = 'false'",
+        ", 'csv.empty-string-as-null' = 'true'",
+        ", 'csv.ignore-parse-errors' = 'true'",
+        ", 'csv.null-literal' = 'n'",
+    )
+    texts = (
+        "1,x,1.5", "1,x", "1, x ,2", " 1 ,x, 2 ", '1," x ",2', "1,x,2,", "1,x,2,3", "1,,2", "n,n,n",
+        '1, "x" ,2', "x,x,1", "1,x,1e2",
+    )  # fmt: skip
+    for others in options:
+        for text in texts:
+            yield case(READ, table(columns, form + others), topics=values(text))
+    for others in ("", ", 'csv.write-bigdecimal-in-scientific-notation' = 'false'"):
+        for written_columns, query in JSON_WRITTEN[:6]:
+            yield from written(
+                written_columns.replace(", r ROW<x DECIMAL(12, 9)>", ""),
+                form + others,
+                query.replace(", ROW(CAST('-0.000000001' AS DECIMAL(12, 9)))", ""),
+            )
+
+
+RAW = {
+    "BOOLEAN": ("TRUE", ["01", "00", "02", "", "0101"]),
+    "TINYINT": ("CAST(-2 AS TINYINT)", ["fe", "", "0001"]),
+    "SMALLINT": ("CAST(258 AS SMALLINT)", ["0102", "01", "010203"]),
+    "INT": ("16909060", ["01020304", "0102", "0102030405"]),
+    "BIGINT": ("CAST(72623859790382856 AS BIGINT)", ["0102030405060708", "01"]),
+    "FLOAT": ("CAST(1.1 AS FLOAT)", ["3f8ccccd", "7fc00000", "01"]),
+    "DOUBLE": ("1.1e0", ["3ff199999999999a", "01"]),
+    "STRING": ("U&'a\\00e4\\20ac'", ["61c3a4", "61e4", "", "fffe6100", "0061"]),
+    "VARCHAR(2)": ("'abc'", ["616263"]),
+    "BYTES": ("X'00ff'", ["00ff", ""]),
+    "BINARY(2)": ("X'00ff'", ["00ff", "000102"]),
+}
+
+
+def raw_cases() -> Iterator[Case]:
+    forms: tuple[str, ...]
+    for type_, (value, texts) in RAW.items():
+        if type_ in {"STRING", "VARCHAR(2)"}:
+            forms = ("", "'raw.charset' = 'UTF-16'", "'raw.charset' = 'ISO-8859-1'",
+                     "'raw.charset' = 'UTF-16LE'", "'raw.charset' = 'US-ASCII'")  # fmt: skip
+        else:
+            forms = ("", "'raw.endianness' = 'little-endian'")
+        for others in forms:
+            options = ", ".join(filter(None, ("@kafka(m), 'format' = 'raw'", others)))
+            for text in texts:
+                yield case(READ, table(f"v {type_}", options), topics=values({"hex": text}))
+            yield case(READ, table(f"v {type_}", options), topics=values(None))
+            yield from written(f"v {type_}", options, f"SELECT {value}")
+            yield from written(f"v {type_}", options, f"SELECT CAST(NULL AS {type_})")
+    for type_ in ("DATE", "DECIMAL(4, 2)", "TIMESTAMP(3)", "ARRAY<INT>", "ROW<a INT>", "TIME"):
+        options = "@kafka(m), 'format' = 'raw'"
+        yield case(READ, table(f"v {type_}", options), topics=values({"hex": "00"}))
+    yield case(READ, table("a INT, b INT", "@kafka(m), 'format' = 'raw'"), topics=values("x"))
+
+
 CASES_OF_MESSAGES: Sequence[Case] = (
     *protobuf_cases(),
     *avro_cases(),
     *evolution_cases(),
     *registry_cases(),
     *change_cases(),
+    *json_cases(),
+    *csv_cases(),
+    *raw_cases(),
 )

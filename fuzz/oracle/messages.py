@@ -111,11 +111,11 @@ def to_bytes(part: Any, ids: Sequence[int]) -> bytes | None:
 def without_ids(changes: Sequence[Sequence[Any]]) -> list[list[Any]]:
     """Return changes whose bytes lack the id of a schema: each registry has its own ids.
 
-    >>> without_ids([["+I", None, "000000000702"]])
-    [['+I', None, '02']]
+    >>> without_ids([["+I", None, "0x000000000702"]])
+    [['+I', None, '0x02']]
     """
     return [
-        [kind, *(item[10:] if isinstance(item, str) else item for item in row)]
+        [kind, *(f"0x{item[12:]}" if isinstance(item, str) else item for item in row)]
         for kind, *row in changes
     ]
 

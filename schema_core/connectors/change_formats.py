@@ -13,26 +13,25 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.files.field_values import exact_type, reader_type
+from schema_core.connectors.files.field_values import native_type
 from schema_core.connectors.files.file_formats import (
     IGNORE_NULLS,
     JSON,
     JSON_ERRORS,
     NULL_KEYS,
+    PLAIN,
     STANDARD,
+    finish_field,
     ignore_errors_key,
     is_object,
-    parse_field,
-    parse_objects,
+    parse_rows,
+    plain_decimals,
     syntax_of,
-    text_reader_type,
 )
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.errors import UnsupportedError, at
-from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.expression import convert_parts
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import quote, string
@@ -43,7 +42,6 @@ from schema_core.types import (
     ArrayType,
     BigIntType,
     DataType,
-    DecimalType,
     IntType,
     LocalZonedTimestampType,
     MapType,
@@ -56,7 +54,6 @@ from schema_core.types import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
 TEXT: Final = VarCharType(MAX_LENGTH)
 
@@ -209,8 +206,8 @@ _JSON_OPTIONS: tuple[ConfigOption[Any], ...] = (
     STANDARD,
     IGNORE_NULLS,
     *NULL_KEYS,
+    PLAIN,
 )
-_PLAIN: Final = "encode.decimal-as-plain-number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +252,6 @@ class JsonChanges:
             )
             for option in _JSON_OPTIONS
         ]
-        own.append(
-            ConfigOption(
-                prefix + _PLAIN, boolean, False, "whether decimals are written without an exponent"
-            )
-        )
         for suffix, field in (self.patterns or {}).items():
             about = f"reads only messages whose {field!r} matches this regular expression"
             own.append(ConfigOption(prefix + suffix, str, None, about))
@@ -315,7 +307,7 @@ class JsonChanges:
             f"{quote(_CHANGE)}.`own` AS {quote(_ROW)}",
         )
         values = {
-            name: parse_field(nodes.Field(ColumnNode(_ROW), name), name, type_, syntax)
+            name: finish_field(nodes.Field(ColumnNode(_ROW), name), name, type_, syntax)
             for name, type_ in columns.items()
         }
         return DecodedChanges(
@@ -331,7 +323,7 @@ class JsonChanges:
         if item.field == "schema" and not self._has_schema(options):
             return nodes.Cast(nodes.NULL, "STRING")
         field = nodes.Field(ColumnNode(_MESSAGE), item.field)
-        return item.read(parse_field(field, name, item.stored, syntax))
+        return item.read(finish_field(field, name, item.stored, syntax))
 
     def _has_schema(self, options: Mapping[str, str]) -> bool:
         return self.has_schema and bool(self._option(options, _SCHEMA))
@@ -363,8 +355,7 @@ class JsonChanges:
         text = functions.col(quote(_TEXT))
         if JSON_ERRORS.of(syntax):
             texts = texts.where(is_object(functions, text, syntax))
-        stored = _struct_type(root, lambda type_: text_reader_type(type_, syntax))
-        frame = parse_objects(texts, text, _MESSAGE, stored, _struct_type(root, exact_type), syntax)
+        frame = parse_rows(texts, text, _MESSAGE, root, syntax)
         if has_schema:
             message = quote(_MESSAGE)
             own = (f"{string(name)}, {message}.{_PAYLOAD}.{quote(name)}" for name in fields)
@@ -491,7 +482,7 @@ class JsonChanges:
         old, new = f"{quote(_BEFORE)}.{quote(name)}", f"{quote(_AFTER)}.{quote(name)}"
         if type_.children():
             return "FALSE"
-        if isinstance(reader_type(type_, syntax_of(dict(syntax))), VariantType):
+        if isinstance(native_type(type_, syntax_of(dict(syntax))), VariantType):
             old, new = f"CAST({old} AS STRING)", f"CAST({new} AS STRING)"
         same = f"{old} <=> {new}"
         if self.is_partial:
@@ -527,9 +518,9 @@ class JsonChanges:
     ) -> nodes.Node:
         """Return the message of a change as a string."""
         self.require({name: type_ for name, (_, type_) in columns.items()})
-        if self._option(options, _PLAIN):
+        if PLAIN.of(self._syntax(options)):
             columns = {
-                name: (_plain_decimals(node, type_), type_)
+                name: (plain_decimals(node, type_), type_)
                 for name, (node, type_) in columns.items()
             }
         row: nodes.Node = nodes.named_struct((name, node) for name, (node, _) in columns.items())
@@ -566,25 +557,6 @@ def _is_changed(name: str) -> str:
 
 def _row_type(columns: Mapping[str, DataType]) -> RowType:
     return RowType(tuple(RowField(name, type_.nullable()) for name, type_ in columns.items()))
-
-
-def _struct_type(
-    columns: Mapping[str, DataType], convert: Callable[[DataType], DataType]
-) -> StructType:
-    from pyspark.sql.types import StructType
-
-    return StructType(
-        [to_struct_field(name, convert(type_.nullable())) for name, type_ in columns.items()]
-    )
-
-
-def _plain_decimals(node: nodes.Node, type_: DataType) -> nodes.Node:
-    """Return a value whose decimals have no exponent in JSON: VARIANT writes none."""
-    if isinstance(type_, DecimalType):
-        return nodes.Cast(node, "VARIANT")
-    if type_.children() and any(isinstance(part, DecimalType) for part in type_.walk()):
-        return convert_parts(node, type_, _plain_decimals)
-    return node
 
 
 # --- the formats ----------------------------------------------------------------------------------

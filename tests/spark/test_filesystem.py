@@ -388,6 +388,107 @@ def test_json_without_null_fields(environment: TableEnvironment, tmp_path: Path)
     assert ['{"a":1}', '{"a":2,"b":"x"}'] == lines
 
 
+@pytest.mark.parametrize(
+    ("line", "is_refused"),
+    [
+        ('{"i": 1, "r": {"x": 1, "y": null}, "a": [{"z": 1}], "m": {"k": {"w": 1}}}', False),
+        ('{"i": null, "r": null, "a": null, "m": null}', False),
+        ('{"r": null, "a": null, "m": null}', True),
+        ('{"i": 1, "r": {"x": 1}, "a": [], "m": {}}', True),
+        ('{"i": 1, "r": null, "a": [{"z": 1}, {}], "m": {}}', True),
+        ('{"i": 1, "r": null, "a": [], "m": {"k": {}}}', True),
+    ],
+)
+def test_json_that_lacks_a_field_fails_on_request(
+    environment: TableEnvironment, tmp_path: Path, line: str, *, is_refused: bool
+) -> None:
+    """As in the messages of tests/cases/kafka_results.jsonl."""
+    (tmp_path / "rows").write_text(f"{line}\n")
+    columns = "i INT, r ROW<x INT, y STRING>, a ARRAY<ROW<z INT>>, m MAP<STRING, ROW<w INT>>"
+    options = (
+        f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}',"
+        " 'json.fail-on-missing-field' = 'true'"
+    )
+    environment.execute_sql(f"CREATE TABLE j ({columns}) WITH ({options})")
+
+    def read() -> list[Row]:
+        return list(environment.execute_sql("SELECT * FROM j").collect())
+
+    if not is_refused:
+        assert 1 == len(read())
+        return
+    with pytest.raises(ExternalError) as caught:
+        read()
+    assert "lacks a field" in str(caught.value)
+
+
+def test_errors_of_json_are_not_both_ignored_and_raised(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    options = (
+        f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}',"
+        " 'json.fail-on-missing-field' = 'true', 'json.ignore-parse-errors' = 'true'"
+    )
+    environment.execute_sql(f"CREATE TABLE j (a INT) WITH ({options})")
+    with pytest.raises(SchemaError) as caught:
+        environment.execute_sql("SELECT * FROM j")
+
+    assert "invalid-option-value" == caught.value.code
+
+
+def test_decimals_of_json_have_no_exponent_on_request(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    options = (
+        f"'connector' = 'filesystem', 'format' = 'json', 'path' = '{tmp_path}',"
+        " 'json.encode.decimal-as-plain-number' = 'true'"
+    )
+    columns = "d DECIMAL(10, 8), a ARRAY<DECIMAL(10, 8)>"
+    environment.execute_sql(f"CREATE TABLE j ({columns}) WITH ({options})")
+    value = "CAST('0.00000001' AS DECIMAL(10, 8))"
+    environment.execute_sql(f"INSERT INTO j SELECT {value}, ARRAY[{value}]").wait()
+
+    lines = [line for file in tmp_path.glob("part-*") for line in file.read_text().split()]
+    assert ['{"d":0.00000001,"a":[0.00000001]}'] == lines
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "expected"),
+    [
+        ("trim-spaces", '1, "x" ,2\n 3 , y ,4\n', [(1, "x", 2), (3, "y", 4)]),
+        ("ignore-trailing-unmappable", "1,x,2,3\n4,y,5\n", [(1, "x", 2), (4, "y", 5)]),
+    ],
+)
+def test_csv_with_blanks_and_more_fields(
+    environment: TableEnvironment,
+    tmp_path: Path,
+    option: str,
+    text: str,
+    expected: list[tuple[Any, ...]],
+) -> None:
+    (tmp_path / "rows").write_text(text)
+    options = f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}'"
+    columns = "a INT, b STRING, c INT"
+    environment.execute_sql(f"CREATE TABLE c ({columns}) WITH ({options}, 'csv.{option}' = 'true')")
+    assert expected == [tuple(row) for row in environment.execute_sql("SELECT * FROM c").collect()]
+
+
+def test_csv_with_too_few_fields_is_skipped_on_request(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    (tmp_path / "rows").write_text("1\n2,x\n")
+    options = (
+        f"'connector' = 'filesystem', 'format' = 'csv', 'path' = '{tmp_path}',"
+        " 'csv.ignore-parse-errors' = 'true'"
+    )
+    environment.execute_sql(f"CREATE TABLE c (a INT, b STRING) WITH ({options})")
+    query = "SELECT * FROM c"
+    hint = "/*+ OPTIONS('csv.fail-on-missing-columns' = 'true') */"
+
+    assert 2 == len(list(environment.execute_sql(query).collect()))
+    assert 1 == len(list(environment.execute_sql(f"{query} {hint}").collect()))
+
+
 # --- partitions ----------------------------------------------------------------------------------
 
 #: Type, two values, the first in SQL.

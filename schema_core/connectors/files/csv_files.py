@@ -46,8 +46,10 @@ class CsvDialect:
     """The syntax of records.
 
     `columns` are the names in a header; `skip_errors` skips invalid records; `trailing` permits a
-    delimiter after the last field. A record may lack the columns after the first `least` ones; a
-    header may lack the `optional` ones, and have the `ignored` ones.
+    delimiter after the last field, `extra` any further fields. Blanks around fields are not theirs
+    with `trim`. A record may lack the columns after the first `least` ones; with `complete` none
+    that is skipped or padded otherwise. A header may lack the `optional` columns, and have the
+    `ignored` ones.
     """
 
     columns: tuple[str, ...]
@@ -58,6 +60,9 @@ class CsvDialect:
     header: bool = False
     skip_errors: bool = False
     trailing: bool = True
+    extra: bool = False
+    trim: bool = False
+    complete: bool = False
     #: The names that a header may have for each column; by default its own.
     names: tuple[tuple[str, ...], ...] = ()
     least: int | None = None
@@ -141,6 +146,28 @@ TRAILING = ConfigOption(
     True,
     "whether a record may end with a delimiter after its last field",
 )
+EXTRA = ConfigOption(
+    "csv.ignore-trailing-unmappable",
+    boolean,
+    False,
+    "whether fields after that of the last column are ignored",
+)
+TRIM = ConfigOption(
+    "csv.trim-spaces", boolean, False, "whether blanks around fields and quotes are not theirs"
+)
+COMPLETE = ConfigOption(
+    "csv.fail-on-missing-columns",
+    boolean,
+    False,
+    "whether a record with too few fields is skipped where `csv.ignore-parse-errors` would read "
+    "NULL; without that option it fails the job in any case",
+)
+SCIENTIFIC = ConfigOption(
+    "csv.write-bigdecimal-in-scientific-notation",
+    boolean,
+    True,
+    "no effect, as in Flink: decimals are written without an exponent",
+)
 HEADER = ConfigOption(
     "csv.header",
     boolean,
@@ -173,6 +200,9 @@ def dialect_of(options: Options, columns: Sequence[str]) -> CsvDialect:
         header=bool(HEADER.of(options)),
         skip_errors=bool(CSV_ERRORS.of(options)),
         trailing=bool(TRAILING.of(options)),
+        extra=bool(EXTRA.of(options)),
+        trim=bool(TRIM.of(options)),
+        complete=bool(COMPLETE.of(options)),
     )
 
 
@@ -199,6 +229,8 @@ FILE, LINE = "schema_core_file", "schema_core_line"
 
 #: Letter after the escape character -> its character; others represent themselves.
 ESCAPED = {"0": "\0", "n": "\n", "r": "\r", "t": "\t"}
+#: The characters that Java's ``String.trim`` removes.
+BLANKS = "".join(map(chr, range(0x21)))
 
 
 @dataclass(slots=True)
@@ -218,6 +250,8 @@ class Scanner:
         """
         position = 0
         while True:
+            if self.dialect.trim and self.open is None:
+                position = self._skip_blanks(text, position)
             if self.open is not None:
                 found = self._continue_quoted(text, position)
                 if found is None:
@@ -232,12 +266,25 @@ class Scanner:
             if position > len(text):
                 return True
 
+    def _skip_blanks(self, text: str, position: int) -> int:
+        """Return the position of the next character that is not blank, or a delimiter."""
+        while (
+            position < len(text)
+            and text[position] <= " "
+            and (text[position] != self.dialect.delimiter)
+        ):
+            position += 1
+        return position
+
+    def _add_plain(self, value: str) -> None:
+        self.fields.append(value.rstrip(BLANKS) if self.dialect.trim else value)
+
     def _plain(self, text: str, position: int) -> int:
         delimiter, escape = self.dialect.delimiter, self.dialect.escape
         if not escape or escape not in text:
             end = text.find(delimiter, position)
             end = len(text) if end < 0 else end
-            self.fields.append(text[position:end])
+            self._add_plain(text[position:end])
             return end + 1
         parts = []
         while position < len(text) and text[position] != delimiter:
@@ -247,7 +294,7 @@ class Scanner:
             else:
                 parts.append(text[position])
             position += 1
-        self.fields.append("".join(parts))
+        self._add_plain("".join(parts))
         return position + 1
 
     def _continue_quoted(self, text: str, position: int) -> int | None:
@@ -272,8 +319,7 @@ class Scanner:
     def _close_quoted(self, text: str, position: int, parts: list[str]) -> int:
         """End a quoted field; only blanks may follow."""
         delimiter = self.dialect.delimiter
-        while position < len(text) and text[position] <= " " and text[position] != delimiter:
-            position += 1
+        position = self._skip_blanks(text, position)
         if position < len(text) and text[position] != delimiter:
             raise UnreadableRecordError(
                 f"expected {delimiter!r} or the end of the line after a closing quote, "
@@ -357,9 +403,11 @@ class FileReader:
         width = self.width
         if self.dialect.trailing and len(fields) == width + 1 and not fields[-1]:
             fields = fields[:-1]
+        if self.dialect.extra:
+            fields = fields[:width]
         if len(fields) != width and not self._is_short(len(fields)):
             self._refuse(f"expected {width} fields, found {len(fields)}")
-        if len(fields) > width:
+        if len(fields) > width or (len(fields) < width and self.dialect.complete):
             return None
         # as in Flink, a row with too few fields has NULL in the others
         return [
@@ -370,6 +418,8 @@ class FileReader:
     def _is_short(self, count: int) -> bool:
         """Return whether records of this many fields are older than the last columns."""
         least = self.dialect.least
+        if self.dialect.complete:
+            return False
         return not self.dialect.header and least is not None and least <= count < self.width
 
     def split_plain(self, contents: pa.Array) -> list[pa.Array] | None:
@@ -488,11 +538,13 @@ def split_plain(contents: pa.Array, dialect: CsvDialect) -> list[pa.Array] | Non
     """Return the fields of lines, or None if one needs `Scanner`, which is slower.
 
     That is for a quote, an escape, another line end, a possible comment, bytes that are not UTF-8,
-    or lines with different numbers of fields.
+    blanks to remove, or lines with different numbers of fields.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if dialect.trim:
+        return None
     try:
         lines = contents.cast(pa.string())
     except pa.ArrowInvalid:

@@ -125,7 +125,8 @@ def survey_files(session: SparkSession, uris: Sequence[str], options: SurveyOpti
 def _is_supported(dialect: CsvDialect) -> bool:
     """Return whether Spark's reader has the dialect without skipping records."""
     delimiter, quote = dialect.delimiter, dialect.quote
-    if dialect.skip_errors or not dialect.columns or not f"{delimiter}{quote}".isascii():
+    is_other = dialect.skip_errors or dialect.trim or dialect.extra
+    if is_other or not dialect.columns or not f"{delimiter}{quote}".isascii():
         return False
     is_delimiter = delimiter == "\t" or (delimiter > " " and delimiter not in ("\\", quote))
     return is_delimiter and (not quote or quote > " ")

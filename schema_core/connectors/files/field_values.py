@@ -96,6 +96,43 @@ def exact_type(type_: types.DataType) -> types.DataType:
     return reader_type(type_, Syntax.JSON)
 
 
+#: Types whose values Spark reads from json as Flink does, or finds corrupt.
+_NATIVE: Final = (
+    types.IntType,
+    types.BigIntType,
+    types.FloatType,
+    types.DoubleType,
+    types.BooleanType,
+    types.DecimalType,
+)
+
+
+def is_native(type_: types.DataType) -> bool:
+    """Return whether `native_type` has a value of a type without parts as it is."""
+    return isinstance(type_, _NATIVE)
+
+
+def native_type(type_: types.DataType, syntax: Syntax) -> types.DataType:
+    """Return the type as which Spark reads a value of json whose fields all have the right tokens.
+
+    A value with another token makes the object corrupt; `reader_type` reads such objects.
+    """
+    match type_:
+        case types.DistinctType(source_type=source):
+            return native_type(source, syntax)
+        case types.MultisetType(element_type=element):
+            return native_type(types.MapType(element, types.IntType()), syntax)
+        case types.DecimalType():
+            return exact_type(type_)
+        case _ if type_.children():
+            return type_.nullable().rebuild(
+                tuple(native_type(child, syntax) for child in type_.children())
+            )
+        case _ if is_native(type_):
+            return type_.nullable()
+    return reader_type(type_, syntax)
+
+
 #: Types whose values in json depend on whether they are quoted.
 _BY_TOKEN = (
     types.IntType,

@@ -7,14 +7,16 @@ the job or, on request, is NULL.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.files import csv_files, field_values
 from schema_core.environment.options import ConfigOption, boolean, choice
+from schema_core.errors import SchemaError
+from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import convert_parts, to_physical
 from schema_core.spark.compiler.functions import datetimes
@@ -25,6 +27,7 @@ from schema_core.spark.compiler.tree import NULL as NULL_NODE
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.session.frames import select
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -114,20 +117,21 @@ NULL_KEYS: tuple[ConfigOption[Any], ...] = tuple(
         ("literal", str, "null"),
     )
 )
-#: Options of Flink's format with one supported value.
-JSON_FIXED = (
-    ConfigOption(
-        "json.fail-on-missing-field",
-        choice("false"),
-        "false",
-        "only `false`: a missing field is NULL",
-    ),
-    ConfigOption(
-        "json.encode.decimal-as-plain-number",
-        choice("false"),
-        "false",
-        "only `false`: decimals may be written with an exponent",
-    ),
+MISSING = ConfigOption(
+    "json.fail-on-missing-field",
+    boolean,
+    False,
+    "whether an object fails the job if it lacks a field of the row or of a row in it",
+)
+PLAIN = ConfigOption(
+    "json.encode.decimal-as-plain-number",
+    boolean,
+    False,
+    "whether decimals are written without an exponent",
+)
+#: Flink's two parsers differ only in their speed and in the text of their errors.
+PARSER = ConfigOption(
+    "json.decode.json-parser.enabled", boolean, True, "no effect: there is one parser"
 )
 
 
@@ -169,6 +173,96 @@ def is_object(functions: Any, text: Any, options: csv_files.Options) -> Any:
     return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
 
 
+def fails_on_missing(options: csv_files.Options) -> bool:
+    """Return whether an object that lacks a field fails the job.
+
+    Raises:
+        SchemaError: with code `invalid-option-value` if such an error is also ignored.
+    """
+    if MISSING.of(options) and JSON_ERRORS.of(options):
+        raise SchemaError(
+            f"the options {MISSING.key!r} and {JSON_ERRORS.key!r} must not both be true",
+            code="invalid-option-value",
+        )
+    return bool(MISSING.of(options))
+
+
+def require_all_fields(
+    text: nodes.Node, columns: Iterable[tuple[Sequence[str], types.DataType]]
+) -> nodes.Node:
+    """Return a string of json; an object that lacks a field of its row fails the job.
+
+    Args:
+        text: The string.
+        columns: For each column, the names of which an object has one, and its type.
+    """
+
+    def lacks(
+        value: nodes.Node, fields: Iterable[tuple[Sequence[str], types.DataType]]
+    ) -> nodes.Node:
+        """Return whether an object lacks a field; NULL and other values do not."""
+        members = inline("try_cast({v} AS MAP<STRING, VARIANT>)", v=value)
+
+        def test(members: nodes.Node) -> nodes.Node:
+            tests: list[nodes.Node] = []
+            for names, type_ in fields:
+                has = [nodes.call("map_contains_key", members, name) for name in names]
+                tests.append(inline("NOT ({has})", has=_any_of(has)))
+                value = nodes.call("try_element_at", members, names[0])
+                if (inner := part(value, type_)) is not None:
+                    tests.append(inner)
+            return nodes.call("coalesce", _any_of(tests), nodes.FALSE)
+
+        return nodes.let(members, test)
+
+    def part(value: nodes.Node, type_: types.DataType) -> nodes.Node | None:
+        """Return whether a part of a value lacks a field, None if it has no rows."""
+        match _stored_as(type_):
+            case types.RowType(fields=fields) | types.StructuredType(fields=fields):
+                return lacks(value, [((item.name,), item.data_type) for item in fields])
+            case types.ArrayType(element_type=element):
+                items = inline("try_cast({v} AS ARRAY<VARIANT>)", v=value)
+            case types.MapType(value_type=element):
+                members = inline("try_cast({v} AS MAP<STRING, VARIANT>)", v=value)
+                items = nodes.call("map_values", members)
+            case _:
+                return None
+        if part(nodes.NULL, element) is None:
+            return None
+
+        def test(item: nodes.Node) -> nodes.Node:
+            return part(item, element) or nodes.FALSE
+
+        found = nodes.call("exists", items, nodes.function(test))
+        return nodes.call("coalesce", found, nodes.FALSE)
+
+    problem = inline(
+        "raise_error(concat({problem}, left({text}, 200), {hint}))",
+        problem="an object of json lacks a field of its row: ",
+        text=text,
+        hint=f"{HINT}set '{MISSING.key}' = 'false' to read NULL there",
+    )
+    return inline(
+        "if({lacks}, {problem}, {text})",
+        lacks=lacks(nodes.call("try_parse_json", text), columns),
+        problem=problem,
+        text=text,
+    )
+
+
+def _any_of(tests: Sequence[nodes.Node]) -> nodes.Node:
+    return nodes.operator("OR", *tests) if len(tests) > 1 else tests[0]
+
+
+def plain_decimals(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+    """Return a value whose decimals have no exponent in json: VARIANT writes none."""
+    if isinstance(type_, types.DecimalType):
+        return nodes.Cast(node, "VARIANT")
+    if type_.children() and any(isinstance(part, types.DecimalType) for part in type_.walk()):
+        return convert_parts(node, type_, plain_decimals)
+    return node
+
+
 def parse_objects(
     frame: DataFrame, text: Any, target: str, stored: Any, exact: Any, options: csv_files.Options
 ) -> DataFrame:
@@ -197,6 +291,106 @@ def parse_objects(
     return rows.select(*map(quote, frame.columns), merged.alias(target))
 
 
+#: The text of an object of json with a value of another token than that of its type.
+_CORRUPT: Final = "$corrupt$"
+
+
+def parse_rows(
+    frame: DataFrame,
+    text: Any,
+    target: str,
+    columns: Mapping[str, types.DataType],
+    options: csv_files.Options,
+) -> DataFrame:
+    """Return a frame with one more column: rows of strings of json, each value a `native_type`.
+
+    Spark parses an object once. Only an object that it finds corrupt is parsed as strings, which
+    `parse_field` converts. `finish_field` returns the value of a column.
+
+    Args:
+        frame: The frame with the strings.
+        text: The column of the strings.
+        target: The name of the new column.
+        columns: The columns of a row.
+        options: The options of the table.
+    """
+    from pyspark.sql.types import StringType, StructType
+
+    functions, syntax = functions_of(frame), syntax_of(options)
+    converters: tuple[Callable[[types.DataType], types.DataType], ...] = (
+        partial(field_values.reader_type, syntax=syntax),
+        field_values.exact_type,
+        partial(field_values.native_type, syntax=syntax),
+    )
+    stored, exact, native = (
+        StructType(
+            [to_struct_field(name, convert(type_.nullable())) for name, type_ in columns.items()]
+        )
+        for convert in converters
+    )
+    if native == stored:
+        return parse_objects(frame, text, target, stored, exact, options)
+    rows, strict = f"{target} native", f"{target} strict"
+    schema = StructType(native.fields).add(_CORRUPT, StringType())
+    reading = {**_read_json(options), "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
+    parsed = frame.select("*", functions.from_json(text, schema, reading).alias(rows))
+    is_corrupt = functions.col(f"{quote(rows)}.{quote(_CORRUPT)}").isNotNull()
+    corrupt = functions.when(is_corrupt, text)
+    parsed = parse_objects(parsed, corrupt, strict, stored, exact, options)
+
+    def value(name: str, type_: types.DataType) -> nodes.Node:
+        return inline(
+            "if({corrupt} IS NULL, {native}, {strict})",
+            corrupt=nodes.Field(nodes.Column(rows), _CORRUPT),
+            native=nodes.Field(nodes.Column(rows), name),
+            strict=_as_native(nodes.Field(nodes.Column(strict), name), name, type_, options),
+        )
+
+    record = nodes.named_struct((name, value(name, type_)) for name, type_ in columns.items())
+    others = [(nodes.Column(name), name) for name in frame.columns]
+    return select(parsed, [*others, (record, target)])
+
+
+def _as_native(
+    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
+) -> nodes.Node:
+    """Return a value that was read as strings as its `native_type`."""
+    type_ = _stored_as(type_)
+    if type_.children():
+        return convert_parts(node, type_, lambda part, of: _as_native(part, name, of, options))
+    if not field_values.is_native(type_):
+        return node
+    native = field_values.native_type(type_, syntax_of(options))
+    return nodes.Cast(parse_field(node, name, type_, options), sql_type(native))
+
+
+def finish_field(
+    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
+) -> nodes.Node:
+    """Return a value of `parse_rows` in the physical form of its type."""
+    type_ = _stored_as(type_)
+    if type_.children() and any(
+        not isinstance(part, CHARACTERS) for part in type_.walk() if not part.children()
+    ):
+        return convert_parts(node, type_, lambda part, of: finish_field(part, name, of, options))
+    if not field_values.is_native(type_):
+        return parse_field(node, name, type_, options)
+    if isinstance(type_, types.DecimalType):
+        node = nodes.Cast(node, sql_type(type_), safe=True)
+    return to_physical(node, type_)
+
+
+def _stored_as(type_: types.DataType) -> types.DataType:
+    """Return the type as which a value is in a file or message."""
+    match type_:
+        case types.DistinctType(source_type=source):
+            return _stored_as(source)
+        case types.MultisetType(element_type=element):
+            return types.MapType(element, types.IntType())
+        case _:
+            return type_
+
+
 def _with_exact_decimals(functions: Any, value: Any, exact: Any, type_: Any) -> Any:
     """Return a value read as strings, with the DECIMALs that could be read as such.
 
@@ -213,7 +407,8 @@ def _with_exact_decimals(functions: Any, value: Any, exact: Any, type_: Any) -> 
         case "decimal":
             return functions.coalesce(exact.cast("string"), value)
         case "array":
-            return functions.zip_with(value, exact, lambda a, b: merge(a, b, type_.elementType))
+            merged = functions.zip_with(value, exact, lambda a, b: merge(a, b, type_.elementType))
+            return functions.coalesce(merged, value)  # an array with another token is not exact
         case "map":
             merged = functions.map_zip_with(
                 value, exact, lambda _, a, b: merge(a, b, type_.valueType)
@@ -254,6 +449,10 @@ FORMATS: dict[str, Format] = {
                 csv_files.EMPTY_IS_NULL,
                 csv_files.ELEMENTS,
                 csv_files.TRAILING,
+                csv_files.EXTRA,
+                csv_files.COMPLETE,
+                csv_files.TRIM,
+                csv_files.SCIENTIFIC,
                 csv_files.HEADER,
             ),
             is_text=True,
@@ -262,7 +461,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "json",
-            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *NULL_KEYS, *JSON_FIXED),
+            (JSON_ERRORS, STANDARD, IGNORE_NULLS, *NULL_KEYS, MISSING, PLAIN, PARSER),
             is_text=True,
             reading=_read_json,
             writing=_json,
@@ -317,10 +516,7 @@ def parse_field(
 
     An invalid string fails the job with its column and `place`.
     """
-    if isinstance(type_, types.DistinctType):
-        type_ = type_.source_type
-    if isinstance(type_, types.MultisetType):
-        type_ = types.MapType(type_.element_type, types.IntType())
+    type_ = _stored_as(type_)
     is_text = all(isinstance(node, CHARACTERS) for node in type_.walk() if not node.children())
     if is_text and (not type_.children() or syntax_of(options) is not field_values.Syntax.CSV):
         return node

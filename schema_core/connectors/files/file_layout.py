@@ -255,7 +255,9 @@ class FileLayout:
     def load(self, session: SparkSession, *, metadata: bool) -> DataFrame:
         """Return the rows of all files, strings for text formats, maybe with `FILE_METADATA`."""
         self.require_types()
-        if self.form is file_formats.JSON and file_formats.JSON_ERRORS.of(self.options):
+        if self.form is file_formats.JSON and (
+            file_formats.fails_on_missing(self.options) or file_formats.JSON_ERRORS.of(self.options)
+        ):
             return self._with_current_names(self._objects(session))
         if self.form is not file_formats.CSV:
             frame = self.reader(session).load(self._reader_paths())
@@ -546,7 +548,10 @@ class FileLayout:
         return frame if reader_of(survey) == expected else load()
 
     def _objects(self, session: SparkSession) -> DataFrame:
-        """Return the lines of json files that hold an object; Flink skips all others."""
+        """Return the lines of json files that hold an object.
+
+        Flink skips all others if errors are ignored.
+        """
         from pyspark.sql.types import StructType
 
         functions = functions_of(session)
@@ -558,12 +563,32 @@ class FileLayout:
         )
         lines = csv_files.with_file_metadata(reader.load(self._reader_paths()))
         text = col(csv_files.CONTENT)
-        lines = lines.where(file_formats.is_object(functions, text, self.options))
+        if file_formats.JSON_ERRORS.of(self.options):
+            lines = lines.where(file_formats.is_object(functions, text, self.options))
+        else:
+            content = file_formats.require_all_fields(
+                ColumnNode(csv_files.CONTENT), self._stored_fields()
+            )
+            lines = lines.where(functions.trim(text) != "")
+            text = functions.expr(nodes.to_sql(content))
         stored, exact = StructType(self._inner()), StructType(self._inner(is_exact=True))
         record = f"{csv_files.CONTENT} object"
         rows = file_formats.parse_objects(lines, text, record, stored, exact, self.options)
         names = [f"{quote(record)}.{quote(name)} AS {quote(name)}" for name in stored.names]
         return rows.selectExpr(*names, *map(quote, (*partitions, csv_files.FILE_METADATA)))
+
+    def _stored_fields(self) -> list[tuple[Sequence[str], types.DataType]]:
+        """Return the names that a file may have for each column, and its type with these names."""
+        if self._reads_every_name():
+            return [([*self.ages.names_of(field.name)], TEXT) for field in self.inner()]
+        names = dict(self.names or {})
+        return [
+            (
+                (names.get((field.name,), field.name),),
+                stored_names.stored_type(field.data_type, names, (field.name,)),
+            )
+            for field in self.inner()
+        ]
 
     def lines(
         self, frame: DataFrame, fields: Sequence[types.RowField]
@@ -797,6 +822,8 @@ class FileLayout:
             node = nodes.let(shown, lambda value: self._directory(name, value, type_))
         elif self.form.codec is not None:
             node = self.form.codec.encode(node, name, type_, self.options)
+        elif self.form is file_formats.JSON and file_formats.PLAIN.of(self.options):
+            node = file_formats.plain_decimals(node, type_)
         elif self.form.identifier == "csv":
             node = file_formats.render_field(from_physical(node, type_), name, type_, self.options)
         return node, name

@@ -83,53 +83,65 @@ class Raw:
             "if(endswith({v}, X'0D'), substring({v}, 1, octet_length({v}) - 1), {v})",
             v=nodes.Cast(node, "BINARY"),
         )
-        charset = CHARSET.of(options)
-        match type_:
-            case types.CharType() | types.VarCharType() if charset == "UTF-8":
-                return nodes.call("make_valid_utf8", nodes.Cast(line, "STRING"))
-            case types.CharType() | types.VarCharType():
-                return nodes.call("decode", line, charset)
-            case types.BinaryType() | types.VarBinaryType():
-                return line
-        size = SIZES[type(type_)]
-
-        def body(value: nodes.Node) -> nodes.Node:
-            is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
-            error = inline(
-                "raise_error(concat({problem}, octet_length({v}), {expected},"
-                " coalesce({place}, '')))",
-                v=value,
-                problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
-                expected=f" bytes, expected {size}",
-                place=PLACES["raw"],
-            )
-            digits = nodes.call("hex", _order_bytes(value, size, options))
-            return nodes.Case(((is_wrong, error),), _number(digits, type_))
-
-        return nodes.let(line, body)
+        return decode_bytes(line, name, type_, options, PLACES["raw"])
 
     def encode(
         self, node: nodes.Node, name: str, type_: types.DataType, options: Mapping[str, str]
     ) -> nodes.Node:
         """Return a value as a line; one that could not be read back fails the job."""
-        charset = CHARSET.of(options)
-        match type_:
-            case types.CharType() | types.VarCharType():
-                value: nodes.Node = nodes.call("encode", node, charset)
-            case types.BinaryType() | types.VarBinaryType():
-                value = node
-            case types.BooleanType():
-                value = inline("if({v}, X'01', X'00')", v=node)
-            case types.FloatType() | types.DoubleType():
-                number = nodes.Cast(node, "DOUBLE")
-                is_float = isinstance(type_, types.FloatType)
-                bits = (
-                    nodes.Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
-                )
-                value = _order_bytes(nodes.Cast(bits, "BINARY"), SIZES[type(type_)], options)
-            case _:
-                value = _order_bytes(nodes.Cast(node, "BINARY"), SIZES[type(type_)], options)
+        value = encode_bytes(node, type_, options)
         return nodes.let(value, lambda line: nodes.Cast(as_line(line, name), "STRING"))
+
+
+def decode_bytes(
+    node: nodes.Node,
+    name: str,
+    type_: types.DataType,
+    options: Mapping[str, str],
+    place: nodes.Node,
+) -> nodes.Node:
+    """Return the value of bytes; another number of them than that of the type fails the job."""
+    charset = CHARSET.of(options)
+    match type_:
+        case types.CharType() | types.VarCharType() if charset == "UTF-8":
+            return nodes.call("make_valid_utf8", nodes.Cast(node, "STRING"))
+        case types.CharType() | types.VarCharType():
+            return nodes.call("decode", node, charset)
+        case types.BinaryType() | types.VarBinaryType():
+            return node
+    size = SIZES[type(type_)]
+
+    def body(value: nodes.Node) -> nodes.Node:
+        is_wrong = inline("octet_length({v}) <> {size}", v=value, size=size)
+        error = inline(
+            "raise_error(concat({problem}, octet_length({v}), {expected}, coalesce({place}, '')))",
+            v=value,
+            problem=f"column {name!r}: cannot read {type_.as_summary_string()} from ",
+            expected=f" bytes, expected {size}",
+            place=place,
+        )
+        digits = nodes.call("hex", _order_bytes(value, size, options))
+        return nodes.Case(((is_wrong, error),), _number(digits, type_))
+
+    return nodes.let(node, body)
+
+
+def encode_bytes(node: nodes.Node, type_: types.DataType, options: Mapping[str, str]) -> nodes.Node:
+    """Return the bytes of a value."""
+    match type_:
+        case types.CharType() | types.VarCharType():
+            return nodes.call("encode", node, CHARSET.of(options))
+        case types.BinaryType() | types.VarBinaryType():
+            return node
+        case types.BooleanType():
+            return nodes.null_or(nodes.is_null(node), inline("if({v}, X'01', X'00')", v=node))
+        case types.FloatType() | types.DoubleType():
+            number = nodes.Cast(node, "DOUBLE")
+            is_float = isinstance(type_, types.FloatType)
+            bits = nodes.Cast(_bits(number, 8, 23), "INT") if is_float else _bits(number, 11, 52)
+            return _order_bytes(nodes.Cast(bits, "BINARY"), SIZES[type(type_)], options)
+        case _:
+            return _order_bytes(nodes.Cast(node, "BINARY"), SIZES[type(type_)], options)
 
 
 def require_one(

@@ -158,7 +158,9 @@ class AvroMessages:
             raise SchemaError(
                 f"the option {key!r} is not an Avro schema", code="invalid-kafka-options"
             ) from None
-        if _shape(declared, {}) != _shape(schema, {}):
+        # as in Flink, a union of the record with `null` is written as the record
+        shapes = [_shape(_without_null(item), {}) for item in (declared, schema)]
+        if shapes[0] != shapes[1]:
             raise SchemaError(
                 f"the schema of the option {key!r} does not match the columns of the table",
                 code="invalid-kafka-options",
@@ -292,7 +294,36 @@ class AvroDecoder:
         import fastavro
 
         schema = _without_logical_types(json.loads(self._schema))
+        _require_fields(json.loads(message), schema)
         return next(iter(fastavro.json_reader(StringIO(message.decode()), schema)))
+
+
+def _without_null(schema: Schema) -> Schema:
+    """Return the record of a schema that is a union of one with `null`."""
+    if isinstance(schema, list) and len(schema) == 2 and "null" in schema:
+        return next(branch for branch in schema if branch != "null")
+    return schema
+
+
+def _require_fields(value: Any, schema: Schema) -> None:
+    """Require the fields of the records in Avro's JSON encoding; fastavro reads NULL instead."""
+    match schema, value:
+        case list(), dict() if len(value) == 1:
+            (value,) = value.values()
+            for branch in schema:
+                if isinstance(branch, dict):
+                    _require_fields(value, branch)
+        case {"type": "record", "fields": fields}, dict():
+            for field in fields:
+                if field["name"] not in value:
+                    raise UnreadableMessageError(f"the field {field['name']!r} is missing")
+                _require_fields(value[field["name"]], field["type"])
+        case {"type": "array", "items": items}, list():
+            for item in value:
+                _require_fields(item, items)
+        case {"type": "map", "values": values}, dict():
+            for item in value.values():
+                _require_fields(item, values)
 
 
 def _parse(schema: Schema) -> Any:
@@ -544,7 +575,8 @@ class AvroEncoder:
         if self._is_json:
             text = StringIO()
             fastavro.json_writer(text, self._parsed, [record])
-            return text.getvalue().strip().encode()
+            compact = json.loads(text.getvalue())
+            return json.dumps(compact, separators=(",", ":"), ensure_ascii=False).encode()
         datum = BytesIO()
         fastavro.schemaless_writer(datum, self._parsed, record)
         return bytes(self._header + datum.getvalue())

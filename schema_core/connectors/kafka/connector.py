@@ -428,7 +428,9 @@ def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadCont
 
     `metadata-not-supported` for metadata that Spark does not have.
     """
-    frame, columns = _decode(records.where("value IS NOT NULL"), layout, context)
+    if layout.value_format.name != "raw":  # whose value is then NULL, as in Flink
+        records = records.where("value IS NOT NULL")
+    frame, columns = _decode(records, layout, context)
     return select(frame, columns)
 
 

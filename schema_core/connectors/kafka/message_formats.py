@@ -18,19 +18,32 @@ from schema_core.connectors.files.csv_files import (
     csv_line,
     dialect_of,
 )
-from schema_core.connectors.files.field_values import exact_type
 from schema_core.connectors.files.file_formats import (
     CSV,
     JSON,
     JSON_ERRORS,
+    PLAIN,
+    fails_on_missing,
+    finish_field,
     is_object,
     parse_field,
-    parse_objects,
+    parse_rows,
+    plain_decimals,
     render_field,
-    text_reader_type,
+    require_all_fields,
+)
+from schema_core.connectors.files.raw_files import (
+    BINARIES,
+    CHARSET,
+    ENDIANNESS,
+    SIZES,
+    STRINGS,
+    decode_bytes,
+    encode_bytes,
 )
 from schema_core.connectors.kafka.avro_messages import AVRO_CONFLUENT, AVRO_MESSAGES
 from schema_core.connectors.kafka.binary_formats import (
+    PLACE_OF_MESSAGE,
     BinaryFormat,
     column_of_wire,
     decode_rows,
@@ -40,20 +53,16 @@ from schema_core.connectors.kafka.binary_formats import (
 from schema_core.connectors.kafka.debezium_avro import DEBEZIUM_AVRO
 from schema_core.connectors.kafka.options import topics
 from schema_core.connectors.kafka.protobuf_messages import PROTOBUF_MESSAGES
-from schema_core.environment.options import ConfigOption, choice
+from schema_core.environment.options import ConfigOption
 from schema_core.errors import SchemaError, UnsupportedError, at
-from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.compiler.expression import from_physical
+from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.types import (
     MAX_LENGTH,
-    BinaryType,
-    CharType,
     DataType,
-    VarBinaryType,
     VarCharType,
 )
 
@@ -61,10 +70,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 TEXT = VarCharType(MAX_LENGTH)
-STRINGS, BINARIES = (CharType, VarCharType), (BinaryType, VarBinaryType)
-
-CHARSET = ConfigOption("raw.charset", choice("UTF-8"), "UTF-8", "how strings are encoded")
-
 #: The formats of rows that are not texts.
 BINARY_FORMATS: Mapping[str, BinaryFormat] = {
     form.identifier: form for form in (AVRO_MESSAGES, AVRO_CONFLUENT, PROTOBUF_MESSAGES)
@@ -79,7 +84,7 @@ OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
     **{name: form.options for name, form in MESSAGE_CHANGE_FORMATS.items()},
     "json": JSON.options,
     "csv": tuple(option for option in CSV.options if option.key != "csv.header"),
-    "raw": (CHARSET,),
+    "raw": (CHARSET, ENDIANNESS),
     **{name: form.options for name, form in BINARY_FORMATS.items()},
 }
 
@@ -157,10 +162,8 @@ class MessageFormat:
         self.require(columns)
         if self.name == "raw":
             ((name, type_),) = columns.items()
-            node: nodes.Node = ColumnNode(source)
-            if isinstance(type_, STRINGS):
-                node = nodes.call("make_valid_utf8", nodes.Cast(node, "STRING"))
-            return frame, {name: node}
+            value = decode_bytes(ColumnNode(source), name, type_, self.options, PLACE_OF_MESSAGE)
+            return frame, {name: to_physical(value, type_)}
         if (binary := BINARY_FORMATS.get(self.name)) is not None:
             frame = decode_rows(binary, frame, source, columns, target, self.options)
             return frame, {
@@ -169,40 +172,34 @@ class MessageFormat:
             }
         if self.name == "json":
             frame = self._parse_json(frame, source, columns, target)
-            parts: dict[str, nodes.Node] = {
-                column: nodes.Field(ColumnNode(target), column) for column in columns
+            return frame, {
+                name: finish_field(nodes.Field(ColumnNode(target), name), name, type_, self.options)
+                for name, type_ in columns.items()
             }
-        else:
-            frame = self._parse_csv(frame, source, columns, target)
-            parts = {
-                name: nodes.Element(ColumnNode(target), position)
-                for position, name in enumerate(columns)
-            }
-        form = CSV if self.name == "csv" else JSON
+        frame = self._parse_csv(frame, source, columns, target)
         return frame, {
             name: parse_field(
-                form.known(parts[name], type_, self.options), name, type_, self.options
+                CSV.known(nodes.Element(ColumnNode(target), position), type_, self.options),
+                name,
+                type_,
+                self.options,
             )
-            for name, type_ in columns.items()
+            for position, (name, type_) in enumerate(columns.items())
         }
 
     def _parse_json(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
     ) -> DataFrame:
-        from pyspark.sql.types import StructType
-
         functions = functions_of(frame)
         value = functions.col(quote(source))
+        text = value.cast("string")
+        if fails_on_missing(self.options):
+            string = nodes.Cast(ColumnNode(source), "STRING")
+            fields = [((name,), type_) for name, type_ in columns.items()]
+            text = functions.expr(nodes.to_sql(require_all_fields(string, fields)))
         if JSON_ERRORS.of(self.options):
-            text = value.cast("string")
             frame = frame.where(value.isNull() | is_object(functions, text, self.options))
-        stored, exact = (
-            StructType(
-                [to_struct_field(name, convert(kind.nullable())) for name, kind in columns.items()]
-            )
-            for convert in (lambda kind: text_reader_type(kind, self.options), exact_type)
-        )
-        return parse_objects(frame, value.cast("string"), target, stored, exact, self.options)
+        return parse_rows(frame, text, target, columns, self.options)
 
     def _parse_csv(
         self, frame: DataFrame, source: str, columns: Mapping[str, DataType], target: str
@@ -248,7 +245,7 @@ class MessageFormat:
 
 
 def _why_not_raw(type_: DataType) -> str | None:
-    if isinstance(type_, (*STRINGS, *BINARIES)):
+    if isinstance(type_, (*STRINGS, *BINARIES, *SIZES)):
         return None
     return f"raw cannot hold a value of {type_.nullable().as_summary_string()}"
 
@@ -289,14 +286,19 @@ def csv_record(value: bytes | None, dialect: CsvDialect) -> list[str | None] | N
 def _encode_raw(
     columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
 ) -> nodes.Node:
-    ((node, _),) = columns.values()
-    return node
+    ((node, type_),) = columns.values()
+    return encode_bytes(from_physical(node, type_), type_, options)
 
 
 def _encode_json(
     columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
 ) -> nodes.Node:
-    parts = [part for name, (node, _) in columns.items() for part in (nodes.Literal(name), node)]
+    convert = plain_decimals if PLAIN.of(options) else lambda node, _: node
+    parts = [
+        part
+        for name, (node, type_) in columns.items()
+        for part in (nodes.Literal(name), convert(node, type_))
+    ]
     settings = [
         part
         for key, value in JSON.writing(options).items()

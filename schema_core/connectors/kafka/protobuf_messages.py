@@ -341,12 +341,20 @@ class ProtobufDecoder:
             self._class = GetMessageClass(descriptor)
             self._read = self._row_reader(descriptor, self._columns.items())
         try:
-            row: tuple[Any, ...] = self._read(self._class.FromString(message))
+            row: tuple[Any, ...] = self._read(self._parse(message))
         except Exception:
             if self._skips_errors:
                 return None
             raise
         return row
+
+    def _parse(self, message: bytes) -> Any:
+        """Return a message with all its required fields, which Python's parser does not require."""
+        content = self._class.FromString(message)
+        if not content.IsInitialized():
+            missing = ", ".join(content.FindInitializationErrors())
+            raise UnreadableMessageError(f"required fields are missing: {missing}")
+        return content
 
     def _row_reader(
         self, descriptor: Any, fields: Iterable[tuple[str, DataType]]

@@ -1,0 +1,124 @@
+"""Messages are read and written as by Flink 2.3.0: see fuzz/oracle/messages.py.
+
+Without a broker and a registry, those of `test_kafka` and `test_registry_formats` stand for them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz import kafka_server
+from fuzz.kafka_server import Servers
+from fuzz.oracle.messages import Place
+from schema_core.connectors.kafka.connector import KafkaConnector
+from tests.spark.kafka_cases import (
+    BROKER,
+    answer,
+    difference,
+    messages_of,
+    recorded_cases,
+    why_different,
+)
+from tests.spark.test_kafka import RECORD, START
+from tests.spark.test_registry_formats import Registry, registry
+from tests.support import CASES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytest.importorskip("fastavro", reason="the extra `avro` is not installed")
+pytest.importorskip("google.protobuf", reason="the extra `protobuf` is not installed")
+
+__all__ = ["registry"]
+
+RECORDED = recorded_cases()
+#: One of so many cases is drawn; the others are slow tests.
+DRAWN = 50
+
+
+class Topics:
+    """The messages of topics, in place of a broker."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, list[tuple[bytes | None, bytes | None]]] = {}
+
+    def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        topic = settings["subscribe"]
+        rows = [
+            (key, value, topic, 0, offset, START, 0, None)
+            for offset, (key, value) in enumerate(self.messages.get(topic, []))
+        ]
+        return session.createDataFrame(rows, RECORD)
+
+    def send(self, messages: DataFrame, settings: Mapping[str, str]) -> None:
+        rows = (row.asDict() for row in messages.collect())
+        pairs = [(row.get("key"), row["value"]) for row in rows]
+        self.messages.setdefault(settings["topic"], []).extend(pairs)
+
+
+@pytest.fixture
+def topics(monkeypatch: pytest.MonkeyPatch) -> Topics:
+    result = Topics()
+    monkeypatch.setattr(KafkaConnector, "records", lambda _, *given: result.records(*given))
+    monkeypatch.setattr(KafkaConnector, "send", lambda _, *given: result.send(*given))
+    return result
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_task(session: SparkSession) -> Iterator[None]:
+    """Few rows: one task reads them faster than several."""
+    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
+    before = {key: session.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        session.conf.set(key, old)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(place), marks=[pytest.mark.slow] if place % DRAWN else [])
+        for place, case in enumerate(RECORDED)
+    ],
+)
+def test_messages_are_those_of_flink(
+    session: SparkSession, topics: Topics, registry: Registry, case: dict[str, Any]
+) -> None:
+    place = Place(Servers("h:9092", registry.url), "", CASES)
+    topics.messages = messages_of(case, registry.url, "")
+
+    found = difference(case, answer(session, case, place))
+    if (reason := why_different(case)) is not None:
+        assert found is not None, f"now as Flink: {reason}"
+    else:
+        assert found is None
+
+
+@pytest.mark.slow
+def test_messages_of_a_broker_are_those_of_flink() -> None:
+    if (reason := kafka_server.why_not()) is not None:
+        pytest.skip(reason)
+    jars = ",".join(map(str, kafka_server.spark_jars()))
+    with kafka_server.servers() as started:
+        program = [sys.executable, "-m", "tests.spark.kafka_cases"]
+        ran = subprocess.run(
+            [*program, started.brokers, started.registry, jars],
+            capture_output=True, text=True, cwd=CASES.parent.parent, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    answers = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
+    differences = (
+        difference(case, own)
+        for case, own in zip(RECORDED[::BROKER], answers, strict=True)
+        if why_different(case) is None
+    )
+
+    assert [text for text in differences if text is not None] == []
