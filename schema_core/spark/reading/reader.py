@@ -15,7 +15,7 @@ from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.query.lookup_joins import Lookup, lookups_in
-from schema_core.query.relation import Columns, Relation, Scan
+from schema_core.query.relation import Columns, Named, Relation, Scan, relations_in
 from schema_core.query.temporal_joins import (
     scans_of_versions,
     with_kinds_of_versions,
@@ -205,7 +205,6 @@ class Reader:
         _require_typed(targets)
         query = with_versions_in_place(query)
         query = with_kinds_of_versions(query, VERSION_KIND, self._holds_changes)
-        versions = set(map(id, scans_of_versions(query)))
         lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
         demands = scan_demands(query)
         user = UserCalls(names, self.zone, self._context.options)
@@ -232,17 +231,18 @@ class Reader:
                 **of_result,
             )
 
-        #: A view that is read twice is one relation: its tables are read once.
-        inputs: dict[int, tuple[Scan, str]] = {}  # scans of operators are kept alive
+        inputs: dict[int, tuple[Scan, str]] = {}  # a table is read once; scans are kept alive
 
         def source(scan: Scan) -> str:
             if id(scan) in frames:
                 return names.view(frames[id(scan)])
             if id(scan) in inputs:
                 return inputs[id(scan)][1]
-            if id(scan) in versions and not has_kinds(scan):
+            if not has_kinds(scan) and id(scan) in map(id, scans_of_versions(query)):
                 self._require_insertions(scan)
             text = read(scan, demands.get(id(scan)), lookup=lookups.get(id(scan)))
+            if self._holds_changes(scan) and id(scan) in _lateral_scans(query):
+                text = names.view(analyse(f"SELECT * FROM {text}").localCheckpoint(eager=False))
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = scan, text
             return text
@@ -471,6 +471,20 @@ def _require_typed(columns: Columns) -> None:
     for column in columns:
         if isinstance(column.type, NullType):
             raise UnsupportedError(f"column {column.name!r} has the type NULL", code="untyped-null")
+
+
+def _lateral_scans(query: Relation) -> frozenset[int]:
+    """Return the identities of the scans in lateral queries.
+
+    Spark refuses numbered lines there: it would number them for each outer row.
+    """
+    return frozenset(
+        id(scan)
+        for named in relations_in(query)
+        if isinstance(named, Named) and named.lateral
+        for scan in relations_in(named.input)
+        if isinstance(scan, Scan)
+    )
 
 
 # --- frames of results ------------------------------------------------------------------------
