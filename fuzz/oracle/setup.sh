@@ -16,16 +16,18 @@ if [ ! -d "$dir/flink" ]; then
   mv "$dir/flink.part" "$dir/flink"
   rm "$dir/apache_flink_libraries-$version.tar.gz"
 fi
-# With Maven: the formats avro and protobuf and the connector of Kafka, for fuzz/oracle/messages.py,
-# and the classes of the messages of tests/cases.
+# With Maven: the formats avro, protobuf, parquet and orc, for fuzz/oracle/files.py and messages.py,
+# the connector of Kafka, and the classes of the messages of tests/cases.
 if command -v mvn > /dev/null && [ ! -d "$dir/formats" ]; then
   mkdir -p "$dir/formats.part" "$dir/protobuf"
-  for artifact in flink-sql-avro flink-sql-avro-confluent-registry flink-protobuf; do
+  for artifact in flink-sql-avro flink-sql-avro-confluent-registry flink-protobuf \
+    flink-sql-parquet flink-sql-orc; do
     mvn -q -B dependency:copy "-Dartifact=org.apache.flink:$artifact:$version" \
       "-DoutputDirectory=$(realpath "$dir")/formats.part"
   done
   for artifact in org.apache.flink:flink-sql-connector-kafka:4.0.1-2.0 \
-    com.google.protobuf:protobuf-java:4.32.1; do
+    com.google.protobuf:protobuf-java:4.32.1 \
+    org.apache.hadoop:hadoop-client-api:3.5.0 org.apache.hadoop:hadoop-client-runtime:3.5.0; do
     mvn -q -B dependency:copy "-Dartifact=$artifact" \
       "-DoutputDirectory=$(realpath "$dir")/formats.part"
   done

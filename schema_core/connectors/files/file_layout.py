@@ -205,6 +205,8 @@ class FileLayout:
         self.options: Mapping[str, str] = table.options
         #: A stream reads csv exactly: later files cannot be surveyed.
         self.is_exact: bool = is_exact or streams
+        #: The Avro schema of the records of files whose rows may be NULL.
+        self.union: str | None = None
         self.streams = streams
         #: How Spark's reader reads csv; None for the exact parser.
         self.native: NativeCsv | None = None
@@ -308,11 +310,28 @@ class FileLayout:
     def by_age(self, uris: Sequence[str], checked: CheckedFiles) -> list[FileLayout]:
         """Return a layout for the files of each age; this one if no file is older.
 
+        Avro files whose rows are a union with `null` have a layout for each schema of records.
+
         Raises:
             ExternalError: with code `file-age-unknown` for a file of another program that several
                 layouts fit, `file-schema-mismatch` for files that lack a column that is NOT NULL,
                 and csv files with other fields of a row.
         """
+        layouts = self._by_age(uris, checked)
+        if not checked.unions:
+            return layouts
+        result = []
+        for layout in layouts:
+            same: dict[str | None, list[str]] = {}
+            for uri in uris if layout.files is None else layout.files:
+                same.setdefault(checked.unions.get(uri), []).append(uri)
+            for schema, files in same.items():
+                part = layout._of_files(files, names=layout.names)  # noqa: SLF001 - of this class
+                part.union = schema
+                result.append(part)
+        return result
+
+    def _by_age(self, uris: Sequence[str], checked: CheckedFiles) -> list[FileLayout]:
         if self.has_positions:
             self.ages.require_known(uris)
         if not self.ages.has_older or not uris:
@@ -690,6 +709,8 @@ class FileLayout:
         fields = self._inner() + [to_struct_field(name, TEXT) for name in partitions]
         reader = self._source(session).format(self.form.source or self.form.identifier)
         settings = (self.form.codec or self.form).reading(self.options)
+        if self.union is not None:
+            settings = {**settings, "avroSchema": self.union}
         return self._literal_reader(reader.schema(StructType(fields))).options(**settings)
 
     def partition_values(self, uris: Iterable[str], root: str) -> dict[str, set[str]]:

@@ -66,19 +66,25 @@ class CheckedFiles:
     """The guarantees of files, and the files by the names that they have for columns.
 
     `repeated` is the path of a column or field that a file has by several of its names, and these.
+    `unions` has the Avro schema of the records of files whose rows may be NULL.
     """
 
     guarantees: ColumnGuarantees
     by_names: Mapping[StoredNames, Sequence[str]]
+    unions: Mapping[str, str]
     repeated: tuple[FieldPath, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """The Spark schema of a file, as JSON, and its guarantees about requested columns."""
+    """The Spark schema of a file, as JSON, and its guarantees about requested columns.
+
+    `union` is the Avro schema of a record if the rows of the file are a union with `null`.
+    """
 
     schema: str
     guarantees: ColumnGuarantees
+    union: str | None = None
 
 
 #: The footers of unchanged files, bounded by their bytes.
@@ -167,9 +173,21 @@ def _avro(session: SparkSession) -> FooterReader:
             schema = str(reader.getSchema().toString())
         finally:
             reader.close()
-        return Footer(avro_row(schema), ColumnGuarantees())
+        return Footer(avro_row(schema), ColumnGuarantees(), record_of_union(schema))
 
     return read
+
+
+def record_of_union(schema: str) -> str | None:
+    """Return the record of an Avro schema that is its union with `null`, or None.
+
+    Flink writes such files; Spark reads their rows by the schema of the record.
+    """
+    parsed = json.loads(schema)
+    if not isinstance(parsed, list):
+        return None
+    records = [branch for branch in parsed if branch != "null"]
+    return json.dumps(records[0]) if len(records) == 1 < len(parsed) else None
 
 
 def avro_row(schema: str) -> str:
@@ -253,7 +271,8 @@ def _local_footer(
         return Footer(str(schema.json()), ColumnGuarantees())
     if form == "avro":
         with Path(path_of(uri) or uri).open("rb") as file:
-            return Footer(avro_row(read_avro_schema(file)), ColumnGuarantees())
+            text = read_avro_schema(file)
+        return Footer(avro_row(text), ColumnGuarantees(), record_of_union(text))
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -304,7 +323,7 @@ def check_files(
     from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
 
     if form not in FOOTERS:
-        return CheckedFiles(ColumnGuarantees(), {})
+        return CheckedFiles(ColumnGuarantees(), {}, {})
     fields = [to_struct_field(column.name, column.data_type, on_loss="note") for column in columns]
     declared = StructType(fields)
     required = frozenset(field.name for field in fields if not field.nullable)
@@ -344,7 +363,8 @@ def check_files(
         with problems.catching():
             raise problem
     problems.raise_all()
-    return CheckedFiles(guarantees, by_names, repeated)
+    unions = {uri: footer.union for uri, footer in footers.items() if footer.union is not None}
+    return CheckedFiles(guarantees, by_names, unions, repeated)
 
 
 def _all_names(columns: frozenset[str], ages: FileAges) -> frozenset[str]:
