@@ -17,7 +17,11 @@ from schema_core.mappings.stored_types import FILES, TypeFinding
 #: Kind of finding -> option -> its value if it is not set.
 _DEFAULTS: Mapping[str, Mapping[str, str | None]] = {
     "format-changed": {"connector": None, "format": None, "key.format": None, "value.format": None},
-    "location-changed": {"path": None, "source.path.regex-pattern": None},
+    "location-changed": {
+        "path": None,
+        "source.path.regex-pattern": None,
+        "scan.timestamp-millis": None,
+    },
     "syntax-changed": {
         "partition.default-name": "__DEFAULT_PARTITION__",
         "csv.field-delimiter": ",",

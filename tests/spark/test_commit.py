@@ -552,7 +552,7 @@ def test_a_damaged_journal_blocks_the_table_until_it_is_deleted(
 def test_a_journal_of_a_later_version_is_not_read(directory: Directory) -> None:
     Path(directory.root).mkdir()
     journal = Path(directory.root, str(commit_name()))
-    journal.write_text('{"version": 3}')
+    journal.write_text('{"version": 4}')
     with pytest.raises(ExternalError) as caught:
         read_consistently(directory, None, lambda: None)
 
