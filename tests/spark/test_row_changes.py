@@ -29,7 +29,6 @@ DIFFERENT = {
     "key-ERROR-4": "as key-4",
     "rc-13": "Flink assigns no row of other names to a ROW",
     **dict.fromkeys(("rw-34", "rw-w7", "rw-w8"), "as rc-13, also for the key of a MAP"),
-    "rw-03": "a row IN the rows of a query is refused",
     "rw-69": "IN (NULL) is refused",
     "rc-19": "hints of the table are refused",
     "rc-20": "as rc-19",

@@ -202,7 +202,10 @@ def _marked_rows(
     chosen = _unused_name("changed", [column.name for column in schema.columns])
     true = syntax.Literal(syntax.LiteralKind.BOOLEAN, "TRUE")
     condition = _typed_null(statement.condition or true, BooleanType())
-    mark = syntax.SelectItem(condition, chosen)
+    # in CASE, the rows of a subquery may be compared with IN: see `conditions_of`
+    false = syntax.Literal(syntax.LiteralKind.BOOLEAN, "FALSE")
+    marked_as = syntax.Call("CASE", (condition, true, false))
+    mark = syntax.SelectItem(marked_as, chosen)
     rows = syntax.Select((syntax.SelectItem(syntax.Star()), mark), source)
     items = [
         syntax.SelectItem(
