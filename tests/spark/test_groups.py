@@ -125,3 +125,22 @@ def test_grouping_sets_are_those_of_flink(
     rows = environment.execute_sql(sql).collect()
 
     assert sorted(expected, key=repr) == sorted(map(tuple, rows), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ("QUALIFY ROW_NUMBER() OVER (ORDER BY SUM(v) DESC) = 1", [("b", 7)]),
+        ("HAVING SUM(v) > 0 QUALIFY RANK() OVER (ORDER BY MAX(v)) = 1", [("a", 3)]),
+        ("QUALIFY RANK() OVER (ORDER BY k) > 1", [("b", 7), ("c", 0)]),
+    ],
+)
+def test_qualify_selects_groups(
+    environment: TableEnvironment, clauses: str, expected: list[tuple[object, ...]]
+) -> None:
+    """Flink 2.3 types these queries, and fails to plan aggregates in QUALIFY."""
+    rows = "(VALUES ('a', 1), ('a', 2), ('b', 7), ('c', 0)) AS t (k, v)"
+    with environment.execute_sql(
+        f"SELECT k, SUM(v) FROM {rows} GROUP BY k {clauses}"
+    ).collect() as result:
+        assert expected == sorted(tuple(row) for row in result)

@@ -1129,17 +1129,19 @@ class Block:
         items = [tree.with_alias(node, name, lifting) for node, name in columns]
         having = self.condition(self.block.having, compiled, lifting)
         qualify = self.condition(self.block.qualify, compiled, lifting)
-        if (lifting.missed or self.filters_sets()) and not self.has_subqueries:
+        is_filtered = bool(qualify) or self.filters_sets()
+        if qualify and self.has_subqueries:
+            problem = "QUALIFY over groups together with a subquery is not supported on Spark"
+            raise tree.unsupported_error(problem, hint="use QUALIFY over a derived table")
+        if (lifting.missed or is_filtered) and not self.has_subqueries:
             return self.over_groups(keys, computed)
         rows, where, hints = self.from_rows()
-        tail = [
-            f" {word} {text}" for word, text in (("HAVING", having), ("QUALIFY", qualify)) if text
-        ]
+        tail = f" HAVING {having}" if having else ""
         is_aggregate = bool(having) or any(
             aggregate.window is None for node, _ in columns for aggregate in _aggregates(node)
         )
         groups = self.group_by(keys, is_aggregate=is_aggregate)
-        return self.query(items, rows, f"{where}{groups}{''.join(tail)}", hints)
+        return self.query(items, rows, f"{where}{groups}{tail}", hints)
 
     def keys(self, compiled: Callable[[Typed], Node]) -> tuple[list[str], dict[Typed, Node]]:
         """Return the keys of GROUP BY, and the columns to which some are lifted.
