@@ -44,6 +44,10 @@ Record: TypeAlias = dict[str, Any]
 KINDS = {1: "JAR", 2: "FILE", 3: "ARCHIVE"}
 NUMBERS = {kind: number for number, kind in KINDS.items()}
 
+#: How often a database is created at most, and what the metastore reports if its directory is lost.
+ATTEMPTS = 5
+LOST_DIRECTORY = "cannot access"
+
 T = TypeVar("T")
 
 
@@ -382,6 +386,14 @@ class SparkMetastore:
 
     def create_database(self, database: HiveDatabase) -> bool:
         record = self._record(database)
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._succeeds(lambda client: client.createDatabase(record), (_EXISTS,))
+            except HiveError as error:
+                # nothing was created: another process has dropped a database of this name, and
+                # its directory, while the metastore set the permissions of the new one
+                if LOST_DIRECTORY not in str(error):
+                    raise
         return self._succeeds(lambda client: client.createDatabase(record), (_EXISTS,))
 
     def alter_database(self, database: HiveDatabase) -> None:
