@@ -256,14 +256,16 @@ def with_updates(changes: DataFrame, key: Sequence[str]) -> DataFrame:
 
 
 def in_order_of_changes(changes: DataFrame, key: Sequence[str]) -> DataFrame:
-    """Return changes in an order in which a row is removed before another one takes its place.
+    """Return changes, of which each task has a row removed before another one takes its place.
 
     Those of the columns `key` are updates where they replace a row; `key` may be empty.
     """
-    if key:
-        changes = with_updates(changes, key)
     added = functions_of(changes).expr(is_added(True))
-    return changes.orderBy(*map(quote, key), added)
+    if not key:
+        return changes.orderBy(added)
+    columns = list(map(quote, key))
+    # one task writes all changes of a key, in their order
+    return with_updates(changes, key).repartition(*columns).sortWithinPartitions(*columns, added)
 
 
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
