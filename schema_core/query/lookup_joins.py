@@ -18,6 +18,7 @@ from schema_core.query.relation import (
     Select,
     Snapshot,
     conjuncts,
+    joins_in,
     subexpressions,
     subqueries_in,
 )
@@ -188,12 +189,7 @@ def lookups_in(query: Relation) -> Iterator[Lookup]:
 
 
 def _lookups_of_block(block: Select) -> Iterator[Lookup]:
-    rest = [block.source]
-    while rest:
-        join = rest.pop()
-        if not isinstance(join, Join):
-            continue
-        rest += [join.left, join.right]
+    for join in joins_in(block.source):
         snapshot = snapshot_of(join)
         if snapshot is None or not is_lookup(snapshot):
             continue

@@ -541,6 +541,16 @@ def columns_of(source: Relation | None) -> Names:
     return frozenset(names)
 
 
+def joins_in(source: Relation | None) -> Iterator[Join]:
+    """Yield the joins of FROM, without those of queries in FROM."""
+    rest = [source]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Join):
+            yield part
+            rest += [part.left, part.right]
+
+
 def adds_elements(join: Join) -> bool:
     """Return whether a join ON TRUE adds each element of a collection, or row of a table function.
 

@@ -40,6 +40,7 @@ from schema_core.query.relation import (
     Select,
     Snapshot,
     conjuncts,
+    joins_in,
     subexpressions,
     subqueries_in,
 )
@@ -203,12 +204,7 @@ def require_uncorrelated(block: Select) -> None:
     Raises:
         SchemaError: `invalid-temporal-join`.
     """
-    rest = [block.source]
-    while rest:
-        join = rest.pop()
-        if not isinstance(join, Join):
-            continue
-        rest += [join.left, join.right]
+    for join in joins_in(block.source):
         snapshot = snapshot_of(join)
         if snapshot is None:
             continue
@@ -416,8 +412,8 @@ def _versions_of_block(block: Select) -> Versions:
     places = _places(block, block.source)
     key = below.key
     if key is not None:
-        found = [places.get(place) for place in key]
-        key = None if None in found else tuple(place for place in found if place is not None)
+        own = [places.get(place) for place in key]
+        key = None if None in own else tuple(place for place in own if place is not None)
     time = None if below.time is None else places.get(below.time)
     rows = replace(block, source=below.rows)
     if below.retained is Retained.CHANGES:
@@ -489,8 +485,8 @@ def _first_of_ranking(block: Select, ranking: Ranking) -> Versions:
     items[ranking.rank] = items[ranking.rank]._replace(expression=FIRST_NUMBER)
     rows = replace(block, source=replace(source, input=replace(inner, items=tuple(items))))
     places = _places(block, source)
-    found = [places.get(place) for place in ranking.key]
-    key = None if None in found else tuple(place for place in found if place is not None)
+    positions = [places.get(place) for place in ranking.key]
+    key = None if None in positions else tuple(place for place in positions if place is not None)
     retained = Retained.LAST if ranking.descending else Retained.FIRST
     versions = Versions(rows, key, places.get(ranking.time), retained)
     return _filter_versions(versions, ranking.key, 0, source.columns[ranking.rank].name)
@@ -508,12 +504,12 @@ def _first_when_arriving(block: Select, inner: Select, rank: int) -> Versions:
     shown = items_by_reference(inner)
     keys = [shown.get(reference(key), (None,))[0] for key in over.partition_by]
     places = _places(block, source)
-    found = [None if place is None else places.get(place) for place in keys]
-    key = tuple(place for place in found if place is not None)
+    positions = [None if place is None else places.get(place) for place in keys]
+    key = tuple(place for place in positions if place is not None)
     times = [places[place] for place in _rowtime_positions(inner) if place in places]
     versions = Versions(
         replace(block, source=first),
-        key if key and None not in found else None,
+        key if key and None not in positions else None,
         min(times, default=None),
         Retained.RANKED,
     )
@@ -526,15 +522,15 @@ def _versions_of_groups(block: Select) -> Versions:
     running, having = running_groups(block)
     shown = items_by_reference(block)
     grouped = block.grouping.keys if block.grouping is not None else ()
-    found = [shown.get(reference(key), (None,))[0] for key in grouped]
-    key = tuple(place for place in found if place is not None)
+    positions = [shown.get(reference(key), (None,))[0] for key in grouped]
+    key = tuple(place for place in positions if place is not None)
     rowtimes = set() if block.source is None else _rowtimes(block.source)
     times = [
         place for place, item in enumerate(block.items) if is_rowtime(item.expression, rowtimes)
     ]
     versions = Versions(
         running,
-        key if key and None not in found else None,
+        key if key and None not in positions else None,
         times[0] if len(times) == 1 else None,
         Retained.GROUPED,
     )

@@ -14,14 +14,12 @@ from typing import Final, TypeAlias, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, format_path
-from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import (
     FunctionCall,
     Over,
     Ref,
     Typed,
     is_windowed,
-    substitute,
 )
 from schema_core.query import relation as relational
 from schema_core.query.rankings import reference
@@ -34,6 +32,7 @@ from schema_core.query.relation import (
     conjuncts,
     expressions_of,
     is_aggregate,
+    joins_in,
     outer_columns,
     relations_in,
     result_columns,
@@ -53,7 +52,16 @@ from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.reading.pushdown import scan_demands
 from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.streaming.group_windows import ANY, INPUT, split_block
-from schema_core.spark.streaming.incremental import BOUNDS, END, HINT, START
+from schema_core.spark.streaming.incremental import (
+    BOUNDS,
+    END,
+    HINT,
+    START,
+    is_lateral_query,
+    name_of,
+    refusal,
+)
+from schema_core.spark.streaming.interval_joins import INNER
 from schema_core.sql.syntax import JoinKind
 from schema_core.types.temporal import TimestampKind
 
@@ -61,8 +69,6 @@ from schema_core.types.temporal import TimestampKind
 RESULT: Final = f"{PREFIX}result"
 KEY: Final = f"{PREFIX}key"
 
-#: Joins whose result has each pair of matching rows, and nothing else.
-INNER: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
 #: Kind of a join -> which sides, left and right, keep rows without a match.
 KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
     JoinKind.LEFT: (True, False),
@@ -219,7 +225,7 @@ def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stage
 
 
 class _Staging:
-    """Methods return a relation that is computed by row, after adding stages for what is below."""
+    """Methods return a relation that is computed by row, after adding the stages below it."""
 
     def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
         self._is_unbounded = is_unbounded
@@ -269,11 +275,7 @@ class _Staging:
         )
 
     def _refuse(self, operation: str, hint: str) -> None:
-        raise UnsupportedError(
-            f"{operation} cannot be computed as rows arrive in the unbounded table {self._table}",
-            code="streaming-not-supported",
-            hint=hint,
-        )
+        raise refusal(operation, self._table, hint)
 
     # --- relations -----------------------------------------------------------------------------
 
@@ -296,17 +298,15 @@ class _Staging:
             case relational.With():
                 self._refuse("WITH RECURSIVE", HINT)
             case _:
-                self._refuse(_name(relation), HINT)
+                self._refuse(name_of(relation), HINT)
         raise AssertionError(relation)
 
     def _block(self, block: relational.Select) -> Relation:
         self._require_computable(block)
-        ranked = self._ranked(block)
-        if ranked is not None:
-            return ranked
-        conditions = (
-            [] if block.source is None else [join.condition for join in _joins(block.source)]
-        )
+        by_rank = self._select_by_rank(block)
+        if by_rank is not None:
+            return by_rank
+        conditions = [join.condition for join in joins_in(block.source)]
         expressions = [*expressions_of(block), *(part for part in conditions if part is not None)]
         subqueries = [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
         changing = [query for query in subqueries if self._changes(query)]
@@ -332,14 +332,7 @@ class _Staging:
 
     def _is_by_row(self, source: Relation) -> bool:
         """Return whether a row of FROM depends on one changing row only."""
-        while isinstance(source, relational.Join):
-            for side, keeps in zip((source.left, source.right), _kept(source), strict=True):
-                if keeps and not self._changes(side):
-                    return False
-            if not self._is_by_row(source.right):
-                return False
-            source = source.left
-        return not (isinstance(source, relational.Named) and _is_lateral_query(source))
+        return self._keeps_changing(source) and not any(map(is_lateral_query, _leaves(source)))
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -432,12 +425,12 @@ class _Staging:
         self._changing[id(result)] = result, inserts
         return result
 
-    def _input(self, rows: Relation, key: Sequence[Typed] = (), alias: str = INPUT) -> Input:
+    def _input(self, rows: Relation, key: Sequence[Typed] = ()) -> Input:
         """Return an input with the columns of a relation by row, and the values of a key."""
         inserts = self._inserts(rows)
         columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
         named = (
-            rows if isinstance(rows, relational.Named) else relational.Named(rows, alias, columns)
+            rows if isinstance(rows, relational.Named) else relational.Named(rows, INPUT, columns)
         )
         names = unique_names(column.name for column in columns)
         items = [
@@ -461,10 +454,10 @@ class _Staging:
         for part in relations_in(query):
             if isinstance(part, relational.Select):
                 self._require_computable(part)
-                if _windowed(part) and not _is_ranking(part) and self._changes(part):
+                if _window_calls(part) and not _is_ranking(part) and self._changes(part):
                     self._refuse(f"OVER together with {name}", HINT)
             elif isinstance(part, OPERATORS) and self._changes(part):
-                self._refuse(_name(part), HINT)
+                self._refuse(name_of(part), HINT)
         return self._stage(query, inputs, (), name, inserts=False)
 
     def _stateful(self, block: relational.Select) -> Relation:
@@ -477,7 +470,7 @@ class _Staging:
         below = self._by_row(rows)
         is_complete = self._is_complete(replace(named, input=below), key)
         bounds = self._bounds(replace(named, input=below))
-        over = _windowed(block) if block.grouping is None else []
+        over = _window_calls(block) if block.grouping is None else []
         if over and not is_complete:
             self._require_order(block, is_ranked=block.qualify is not None)
             if block.qualify is None:
@@ -508,7 +501,7 @@ class _Staging:
         named = relational.Named(groups, INPUT, columns)
         return self._block(relational.Select(tuple(items), named, distinct=True))
 
-    def _ranked(self, block: relational.Select) -> Relation | None:
+    def _select_by_rank(self, block: relational.Select) -> Relation | None:
         """Return the rows that a block selects by their rank, in one stage with OVER."""
         named = block.source
         if _has_state(block) or not isinstance(named, relational.Named) or named.lateral:
@@ -584,7 +577,7 @@ class _Staging:
             for number in range(len(key))
         )
         query = replace(block, items=(*block.items, *items), source=_with_leaves(source, scans))
-        is_inner = all(join.kind in INNER for join in _joins(source))
+        is_inner = all(join.kind in INNER for join in joins_in(source))
         inserts = is_inner and all(input_.inserts for input_ in inputs)
         result = self._stage(query, inputs, places, "a join", inserts=inserts, complete=is_complete)
         bounds = {name: part for leaf in below for name, part in self._bounds(leaf).items()}
@@ -595,7 +588,7 @@ class _Staging:
         """Return whether no join keeps rows of a bounded table without a match."""
         return not any(
             keeps and not self._changes(side)
-            for join in _joins(source)
+            for join in joins_in(source)
             for side, keeps in zip((join.left, join.right), _kept(join), strict=True)
         )
 
@@ -660,9 +653,7 @@ class _Staging:
 
     def _require_computable(self, block: relational.Select) -> None:
         """Refuse what Flink computes in streaming mode by time, not by rows."""
-        if block.source is None:
-            return
-        for join in _joins(block.source):
+        for join in joins_in(block.source):
             if snapshot_of(join) is not None:
                 self._refuse("FOR SYSTEM_TIME AS OF", HINT)
 
@@ -670,7 +661,7 @@ class _Staging:
         """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
         if is_ranked and _is_ranking(block):
             return
-        orders = [call.over.order_by[:1] for call in _windowed(block) if call.over is not None]
+        orders = [call.over.order_by[:1] for call in _window_calls(block) if call.over is not None]
         kinds = {getattr(key.value.type, "kind", None) for order in orders for key in order}
         if TimestampKind.PROCTIME in kinds:
             self._refuse("OVER that is ordered by the processing time", "order by a rowtime")
@@ -697,7 +688,7 @@ def scan_with_kind(columns: Sequence[Column]) -> Scan:
     return scan_of([*columns, KIND], RESULT)
 
 
-def columns_read(scan: Scan, names: frozenset[str]) -> Relation:
+def columns_read(scan: Scan, names: frozenset[str]) -> relational.Select:
     """Return the query of some columns of a scan."""
     columns = [column for column in scan.columns if column.name in names]
     items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
@@ -706,18 +697,7 @@ def columns_read(scan: Scan, names: frozenset[str]) -> Relation:
 
 def all_columns(scan: Scan) -> relational.Select:
     """Return the query of all columns of a scan."""
-    named = relational.Named(scan, INPUT, scan.columns)
-    return relational.Select(
-        tuple(Item(column.name, Ref(column.name, column.type, INPUT)) for column in scan.columns),
-        named,
-    )
-
-
-def _renamed(typed: Typed, alias: str) -> Typed:
-    """Return an expression over another alias."""
-    return substitute(
-        typed, lambda part: replace(part, relation=alias) if isinstance(part, Ref) else None
-    )
+    return columns_read(scan, frozenset(column.name for column in scan.columns))
 
 
 def _leaves(source: Relation) -> Iterator[Relation]:
@@ -731,15 +711,6 @@ def _leaves(source: Relation) -> Iterator[Relation]:
             yield part
 
 
-def _joins(source: Relation) -> Iterator[relational.Join]:
-    rest = [source]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, relational.Join):
-            yield part
-            rest += [part.right, part.left]
-
-
 def _with_leaves(source: Relation, new: dict[int, Relation]) -> Relation:
     return relational.substitute_parts(
         source,
@@ -751,18 +722,12 @@ def _kept(join: relational.Join) -> tuple[bool, bool]:
     return KEPT.get(join.kind, (False, False))
 
 
-def _is_lateral_query(named: relational.Named) -> bool:
-    """Return whether a source is a query that reads preceding ones, not their elements."""
-    is_elements = isinstance(named.input, relational.Unnest | relational.FunctionTable)
-    return named.lateral and not is_elements
-
-
 def _reads_outer(subqueries: Iterable[Relation], block: relational.Select) -> bool:
     """Return whether subqueries of an operation with state read its columns."""
     return _has_state(block) and any(True for query in subqueries for _ in outer_columns(query))
 
 
-def _windowed(block: relational.Select) -> list[FunctionCall]:
+def _window_calls(block: relational.Select) -> list[FunctionCall]:
     """Return the calls with OVER in a block."""
     return [
         part
@@ -774,11 +739,11 @@ def _windowed(block: relational.Select) -> list[FunctionCall]:
 
 def _has_state(block: relational.Select) -> bool:
     """Return whether a row of a block depends on several rows of FROM."""
-    return block.grouping is not None or block.distinct or bool(_windowed(block))
+    return block.grouping is not None or block.distinct or bool(_window_calls(block))
 
 
 def _is_over_block(block: relational.Select) -> bool:
-    return block.grouping is None and not block.distinct and bool(_windowed(block))
+    return block.grouping is None and not block.distinct and bool(_window_calls(block))
 
 
 def _operation(block: relational.Select) -> str:
@@ -789,7 +754,7 @@ def _operation(block: relational.Select) -> str:
 
 def _key_of(block: relational.Select) -> list[Typed]:
     """Return expressions over FROM; rows with other values of them do not change a row."""
-    calls = _windowed(block)
+    calls = _window_calls(block)
     if block.grouping is not None:
         keys, sets = block.grouping.keys, block.grouping.sets
         if calls:
@@ -819,7 +784,7 @@ def _with_key(
 
 def _is_ranking(block: relational.Select) -> bool:
     """Return whether all functions with OVER number rows."""
-    return all(call.function.name in RANKS for call in _windowed(block))
+    return all(call.function.name in RANKS for call in _window_calls(block))
 
 
 def _time_of(call: FunctionCall, named: relational.Named) -> int:
@@ -847,7 +812,7 @@ def _join_key(block: relational.Select, leaves: Sequence[relational.Named]) -> l
     has a match.
     """
     source = cast("Relation", block.source)
-    joins = list(_joins(source))
+    joins = list(joins_in(source))
     conditions = [part for join in joins for part in conjuncts(join.condition)]
     if all(join.kind in INNER for join in joins):
         conditions += conjuncts(block.where)
@@ -881,19 +846,3 @@ def _alias_of(typed: Typed) -> str | None:
         return None
     aliases = {column.relation for column in columns_in(typed)}
     return aliases.pop() if len(aliases) == 1 else None
-
-
-def _name(relation: Relation) -> str:
-    match relation:
-        case relational.ProcessTable(function=name):
-            return f"the function {name}"
-        case relational.WindowTable(function=name):
-            return f"the window function {name}"
-        case relational.VectorSearch():
-            return "VECTOR_SEARCH"
-        case relational.Sample():
-            return "TABLESAMPLE"
-        case relational.Match():
-            return "MATCH_RECOGNIZE"
-        case _:
-            return "the query"

@@ -156,7 +156,7 @@ def split_block(block: relational.Select) -> tuple[relational.Select, relational
     def change(typed: Typed) -> Typed | None:
         return new[typed.relation, typed.name] if isinstance(typed, Ref) else None
 
-    def changed(typed: Typed | None) -> Typed | None:
+    def replace_columns(typed: Typed | None) -> Typed | None:
         return None if typed is None else substitute(typed, change)
 
     grouping = block.grouping
@@ -171,8 +171,8 @@ def split_block(block: relational.Select) -> tuple[relational.Select, relational
         relational.Named(rows, INPUT, columns),
         None,
         grouping,
-        changed(block.having),
-        changed(block.qualify),
+        replace_columns(block.having),
+        replace_columns(block.qualify),
         block.distinct,
         block.hints,
     )

@@ -377,7 +377,7 @@ class _StreamAnalysis:
                 stream = self._window(relation)
             case _:
                 stream = self.table(relation.input)
-                _refuse(_stateful(relation), stream)
+                _refuse(name_of(relation), stream)
         self._require_bounded_subqueries(relation)
         return stream
 
@@ -430,7 +430,7 @@ class _StreamAnalysis:
         stream = left or right
         if (snapshot := snapshot_of(join)) is not None and not is_lookup(snapshot):
             _refuse("a join FOR SYSTEM_TIME AS OF a rowtime", stream)
-        if _is_lateral_query(join.right):
+        if is_lateral_query(join.right):
             _refuse("LATERAL of a query", stream)
         if _has_condition_on_elements(join):
             _refuse(
@@ -629,17 +629,13 @@ def _require_rowtime(stream: _Stream) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-def _stateful(
-    relation: relational.ProcessTable
-    | relational.VectorSearch
-    | relational.Sample
-    | relational.Match
-    | relational.Sort,
-) -> str:
-    """Return the name of an operation that needs all rows."""
+def name_of(relation: relational.Relation) -> str:
+    """Return the name of an operation that is refused."""
     match relation:
         case relational.ProcessTable(function=name):
             return f"the function {name}"
+        case relational.WindowTable(function=name):
+            return f"the window function {name}"
         case relational.VectorSearch():
             return "VECTOR_SEARCH"
         case relational.Sample():
@@ -648,13 +644,15 @@ def _stateful(
             return "MATCH_RECOGNIZE"
         case relational.Sort(keys=keys):
             return "ORDER BY" if keys else "LIMIT or OFFSET"
+        case _:
+            return "the query"
 
 
 def _name(join: relational.Join) -> str:
     return "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
 
 
-def _is_lateral_query(right: relational.Relation) -> bool:
+def is_lateral_query(right: relational.Relation) -> bool:
     """Return whether a side of a join reads the other one, except by a table function."""
     if not isinstance(right, relational.Named) or not right.lateral:
         return False
@@ -678,8 +676,13 @@ def _refuse_state(operation: str, stream: _Stream) -> None:
 def _refuse(operation: str, stream: _Stream | None, hint: str = HINT) -> None:
     """Refuse an operation on a stream; None is a bounded table (`streaming-not-supported`)."""
     if stream is not None:
-        raise UnsupportedError(
-            f"{operation} cannot be computed as rows arrive in the unbounded table {stream.table}",
-            code="streaming-not-supported",
-            hint=hint,
-        )
+        raise refusal(operation, stream.table, hint)
+
+
+def refusal(operation: str, table: str, hint: str) -> UnsupportedError:
+    """Return the error for an operation on an unbounded table (`streaming-not-supported`)."""
+    return UnsupportedError(
+        f"{operation} cannot be computed as rows arrive in the unbounded table {table}",
+        code="streaming-not-supported",
+        hint=hint,
+    )

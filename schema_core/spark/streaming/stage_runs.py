@@ -162,17 +162,17 @@ class StageRuns:
         self._frame_of = frame_of
         self._clock = clock
         self._kept = {
-            (number, place): self._stored(f"{number}-{place}", inserts=input_.inserts)
+            (number, place): self._rows_in(f"{number}-{place}", inserts=input_.inserts)
             for number, stage in enumerate(query.stages)
             for place, input_ in enumerate(stage.kept)
         }
         self._results = {
-            number: self._stored(f"{number}-result", inserts=stage.inserts)
+            number: self._rows_in(f"{number}-result", inserts=stage.inserts)
             for number, stage in enumerate(query.stages)
             if isinstance(stage, Stage)
         }
 
-    def _stored(self, name: str, *, inserts: bool) -> StoredRows:
+    def _rows_in(self, name: str, *, inserts: bool) -> StoredRows:
         place = Directory(self._directory.system, self._directory.path(name))
         return StoredRows(self._session, place, inserts=inserts)
 
@@ -180,18 +180,18 @@ class StageRuns:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
         self._require_same_stages(number)
         for stored in (*self._kept.values(), *self._results.values()):
-            stored.remove_old(number)
+            stored.begin(number)
         rows.persist()
         try:
-            changes = self._arrived(rows, number)
+            changes = self._new_rows(rows, number)
             watermarks = self._watermarks(rows, number) if self._query.timed else (None, None)
             for place, stage in enumerate(self._query.stages):
                 if isinstance(stage, Gate):
-                    result = self._release(place, stage, changes, number, watermarks)
+                    result = self._release(place, stage, changes, watermarks)
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
                 else:
-                    result = self._run(place, stage, changes, number)
+                    result = self._run(place, stage, changes)
                 changes[id(stage.result)] = Changes(result, stage.inserts)
             return self._by_row(self._query.query, changes)
         finally:
@@ -212,7 +212,7 @@ class StageRuns:
                 hint="delete the directory of the checkpoint to read everything from the beginning",
             )
 
-    def _arrived(self, rows: DataFrame, number: int) -> dict[int, Changes]:
+    def _new_rows(self, rows: DataFrame, number: int) -> dict[int, Changes]:
         """Return the new rows of sources, and in the first micro-batch those of other tables."""
         arrived = {}
         for place, scan in enumerate(self._query.sources):
@@ -260,7 +260,6 @@ class StageRuns:
         place: int,
         gate: Gate,
         changes: Mapping[int, Changes],
-        number: int,
         watermarks: Watermarks,
     ) -> DataFrame:
         """Return the rows of a gate whose time the watermark has passed in a micro-batch."""
@@ -273,30 +272,28 @@ class StageRuns:
         is_kept = "TRUE" if before is None else f"{time} > {before}L"
         is_waiting = "TRUE" if after is None else f"{time} > {after}L"
         stored = self._kept[place, 0]
-        rows = stored.add(self._by_row(gate.input.rows, changes).where(is_kept), number)
-        waiting = stored.rows_before(number, rows)
-        stored.compact(number, rows, is_waiting)
+        rows = stored.add(self._by_row(gate.input.rows, changes).where(is_kept))
+        waiting = stored.rows_before(rows)
+        stored.compact(rows, is_waiting)
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
         return rows.where(f"NOT ({is_waiting})")
 
     # --- stages --------------------------------------------------------------------------------
 
-    def _run(
-        self, place: int, stage: Stage, changes: Mapping[int, Changes], number: int
-    ) -> DataFrame:
+    def _run(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of a stage's result, without columns of its key."""
         read = []
         for index, input_ in enumerate(stage.inputs):
             new = self._with_hash(self._by_row(input_.rows, changes), input_)
-            read.append(self._kept[place, index].add(new, number))
+            read.append(self._kept[place, index].add(new))
         keys = reduce(
             lambda left, right: left.union(right), [new.select(quote(HASH)) for new in read]
         ).distinct()
         frames = {}
         for index, (input_, new) in enumerate(zip(stage.inputs, read, strict=True)):
             kept = self._kept[place, index]
-            before = kept.rows_before(number, new)
+            before = kept.rows_before(new)
             rows = new
             if before is not None:
                 rows = _of_keys(before, keys, stage.key).union(new)
@@ -306,19 +303,19 @@ class StageRuns:
         result = self._frame_of(stage.query, columns, frames)
         result = result.selectExpr("*", f"{_hash(result, stage.key)} AS {quote(HASH)}")
         hidden = [column.name for column in columns[len(stage.result.columns) :]]
-        result = result.drop(*map(str, hidden))
+        result = result.drop(*hidden)
         stored = self._results[place]
         like = adding(result)
-        old = stored.rows_before(number, like)
+        old = stored.rows_before(like)
         if stage.inserts and old is None:
-            difference_ = like
+            new_changes = like
         else:
             former = None if old is None else stored.remaining(_of_keys(old, keys, stage.key))
-            difference_ = difference(result, None if former is None else former.drop(ROW_KIND))
-        change = stored.add(difference_, number)
+            new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
+        change = stored.add(new_changes)
         for index, new in enumerate(read):
-            self._kept[place, index].compact(number, new)
-        stored.compact(number, change)
+            self._kept[place, index].compact(new)
+        stored.compact(change)
         return change.drop(HASH)
 
     def _run_complete(self, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:

@@ -8,7 +8,6 @@ last micro-batch, which then reads what the one before it has left and replaces 
 from __future__ import annotations
 
 import atexit
-import re
 import shutil
 import tempfile
 from typing import TYPE_CHECKING, Final
@@ -34,39 +33,44 @@ class StoredRows:
     `inserts` is whether rows are only added. Frames have the columns of the rows and `ROW_KIND`.
     """
 
-    def __init__(
-        self,
-        session: SparkSession,
-        directory: Directory,
-        *,
-        inserts: bool,
-        compacted: int = COMPACTED,
-    ) -> None:
+    def __init__(self, session: SparkSession, directory: Directory, *, inserts: bool) -> None:
         self._session = session
         self._directory = directory
         self._inserts = inserts
-        self._compacted = compacted
+        self._number = 0
+        #: the files with the rows before the micro-batch
+        self._before: list[str] = []
 
-    def add(self, changes: DataFrame, number: int) -> DataFrame:
-        """Store the changes of a micro-batch, and return them as they are stored."""
-        name = f"delta-{number}"
+    def begin(self, number: int) -> None:
+        """Begin a micro-batch: find the rows before it, and remove files that it does not read."""
+        files = [(kind, of) for kind, of in self._files() if of < number]
+        base = max((of for kind, of in files if kind == "base"), default=-1)
+        later = [f"delta-{of}" for kind, of in files if kind == "delta" and of > base]
+        self._number = number
+        self._before = ([f"base-{base}"] if base >= 0 else []) + later
+        for kind, of in files:
+            if (name := f"{kind}-{of}") not in self._before:
+                self._directory.delete(name)
+
+    def add(self, changes: DataFrame) -> DataFrame:
+        """Store the changes of the micro-batch, and return them as they are stored."""
+        name = f"delta-{self._number}"
         self._write(changes, name)
         return self._read([name], changes)
 
-    def rows_before(self, number: int, changes: DataFrame) -> DataFrame | None:
-        """Return the changes before a micro-batch that leave its rows; None if there are none.
+    def rows_before(self, changes: DataFrame) -> DataFrame | None:
+        """Return the changes that leave the rows before the micro-batch; None if there are none.
 
         `changes` are those of the micro-batch, whose columns the rows have.
         """
-        names = self._names(number)
-        return self._read(names, changes) if names else None
+        return self._read(self._before, changes) if self._before else None
 
-    def compact(self, number: int, changes: DataFrame, condition: str = "TRUE") -> None:
-        """Write the rows that remain after a micro-batch, if there are many changes."""
-        names = [*self._names(number), f"delta-{number}"]
-        if len(names) > self._compacted:
+    def compact(self, changes: DataFrame, condition: str = "TRUE") -> None:
+        """Write the rows that remain after the micro-batch, if there are many changes."""
+        names = [*self._before, f"delta-{self._number}"]
+        if len(names) > COMPACTED:
             remaining = self.remaining(self._read(names, changes)).where(condition)
-            self._write(remaining, f"base-{number}")
+            self._write(remaining, f"base-{self._number}")
 
     def remaining(self, changes: DataFrame) -> DataFrame:
         """Return the rows that changes leave, with `ROW_KIND`."""
@@ -75,27 +79,11 @@ class StoredRows:
         own = [name for name in changes.columns if name != ROW_KIND]
         return adding(state_of(changes, (), own))
 
-    def remove_old(self, number: int) -> None:
-        """Remove the files that a micro-batch and later ones do not read."""
-        read = set(self._names(number))
-        for kind, of in self._files():
-            if of < number and f"{kind}-{of}" not in read:
-                self._directory.delete(f"{kind}-{of}")
-
     def _files(self) -> list[tuple[str, int]]:
         """Return the kind and micro-batch of each file of changes, in their order."""
-        names = (
-            entry.name for kind in ("base-", "delta-") for entry in self._directory.entries(kind)
-        )
-        found = [match for name in names if (match := re.fullmatch(_NAME.pattern, name))]
-        return sorted(((match[1], int(match[2])) for match in found), key=lambda file: file[1])
-
-    def _names(self, number: int) -> list[str]:
-        """Return the files with the rows before a micro-batch."""
-        files = [(kind, of) for kind, of in self._files() if of < number]
-        base = max((of for kind, of in files if kind == "base"), default=-1)
-        later = [f"delta-{of}" for kind, of in files if kind == "delta" and of > base]
-        return ([f"base-{base}"] if base >= 0 else []) + later
+        matches = (_NAME.fullmatch(entry.name) for entry in self._directory.entries(""))
+        files = [(match[1], int(match[2])) for match in matches if match]
+        return sorted(files, key=lambda file: file[1])
 
     def _write(self, rows: DataFrame, name: str) -> None:
         rows.write.mode("overwrite").parquet(self._directory.path(name))
