@@ -68,7 +68,7 @@ def running_groups(block: Select) -> tuple[Select, Typed | None]:
         or any(is_windowed(part) for item in expressions for part in subexpressions(item))
         or block.distinct
     ):
-        raise _unsupported("over GROUPING SETS, DISTINCT, OVER or subqueries of groups")
+        raise _not_derivable("over GROUPING SETS, DISTINCT, OVER or subqueries of groups")
     arrived, arrival = _with_arrivals(block)
     over = Over(grouping.keys, (SortedBy(arrival),), _SO_FAR)
     items = tuple(item._replace(expression=_run(item.expression, over)) for item in block.items)
@@ -140,7 +140,7 @@ def _with_arrivals(block: Select) -> tuple[Named, Ref]:
     source = block.source
     _require_insertions(source)
     if not isinstance(source, Named):
-        raise _unsupported("over results of a join")
+        raise _not_derivable("over results of a join")
     columns = [Item(name, Ref(name, type_, source.alias)) for name, type_ in source.columns]
     number = Item(_ARRIVAL, FunctionCall(ARRIVAL, (), _NUMBER))
     numbered = Select((*columns, number), source, block.where)
@@ -163,10 +163,10 @@ def _require_insertions(source: Relation | None) -> None:
             ):
                 continue
             case _:
-                raise _unsupported("over results that change, or arrive in an order of their own")
+                raise _not_derivable("over results that change, or arrive in an order of their own")
 
 
-def _unsupported(problem: str) -> UnsupportedError:
+def _not_derivable(problem: str) -> UnsupportedError:
     return UnsupportedError(
         f"FOR SYSTEM_TIME AS OF {problem} is not supported on Spark",
         code="not-executable",

@@ -586,7 +586,10 @@ def match_recognize(
     if source.rows_per_match is not None and source.rows_per_match.startswith("ALL"):
         first = dict.fromkeys(_key_columns((*keys, *(key.expression for key in order))))
         columns = (*first, *(column for column in every if column not in first))
-    columns = (*columns, *(Column(item.name, _measured(item.expression.type)) for item in measures))
+    columns = (
+        *columns,
+        *(Column(item.name, _type_of(item.expression.type)) for item in measures),
+    )
     within = None if source.within is None else value(rows, source.within)
     relation = relational.Match(
         inner.relation, source, keys, order, measures, defines, within, columns
@@ -598,7 +601,7 @@ def _key_columns(keys: Sequence[Typed]) -> Columns:
     return tuple(Column(key.name, key.type) for key in keys if isinstance(key, Ref))
 
 
-def _measured(type_: types.DataType) -> types.DataType:
+def _type_of(type_: types.DataType) -> types.DataType:
     """Return the type of a measure: a row is nullable if one of its fields is."""
     return type_.nullable() if _contains_nullable(type_) else type_
 

@@ -233,8 +233,8 @@ def require_all_fields(
         def test(item: nodes.Node) -> nodes.Node:
             return part(item, element) or nodes.FALSE
 
-        found = nodes.call("exists", items, nodes.function(test))
-        return nodes.call("coalesce", found, nodes.FALSE)
+        is_any = nodes.call("exists", items, nodes.function(test))
+        return nodes.call("coalesce", is_any, nodes.FALSE)
 
     problem = inline(
         "raise_error(concat({problem}, left({text}, 200), {hint}))",

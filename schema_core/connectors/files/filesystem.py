@@ -280,11 +280,11 @@ class FilesystemConnector:
         schema = _columns_digest(context.table)
         options = {key: text for key, text in context.options.items() if key != AS_OF.key}
         held = definition_of(context.identifier, context.table.copy(options))
-        found = commit.read_consistently(
+        of_version = commit.read_consistently(
             directory, held, lambda: snapshots.find_files(directory, time, schema)
         )
         frames, without_null = [], []
-        for place, files in zip((path, f"{path}/{snapshots.FILES}"), found, strict=True):
+        for place, files in zip((path, f"{path}/{snapshots.FILES}"), of_version, strict=True):
             if files:
                 part = _at_path(context, place)
                 layout = FileLayout(part)
@@ -779,8 +779,8 @@ def _matching_files(
         with spark_errors():
             return frozenset(row[0] for row in frame.collect())
     except ExternalError as error:
-        found = causes(error.__cause__ or error)
-        if not any("PatternSyntaxException" in str(cause) for cause in found):
+        reasons = causes(error.__cause__ or error)
+        if not any("PatternSyntaxException" in str(cause) for cause in reasons):
             raise
         with at(f"option {PATTERN.key!r}"):
             raise invalid_value("a regular expression of Java", pattern) from error

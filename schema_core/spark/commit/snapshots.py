@@ -150,7 +150,7 @@ def _expire(directory: Directory, retained: int) -> None:
             if path not in named:
                 directory.require_unlinked([kept_path(path)])
                 directory.delete_file(kept_path(path))
-    for entry in _listed(directory):
+    for entry in _list_snapshots(directory):
         if _PART.fullmatch(entry.name) and time.time() - entry.modified > ABANDONED_PART:
             directory.delete_file(f"{DIRECTORY}/{entry.name}")
 
@@ -225,12 +225,12 @@ def find_files(directory: Directory, timestamp: int, schema: str) -> tuple[list[
 
 def _entries(directory: Directory) -> Iterator[tuple[int, str]]:
     """Yield the time and the name of each snapshot."""
-    for entry in _listed(directory):
+    for entry in _list_snapshots(directory):
         if match := _NAME.fullmatch(entry.name):
             yield int(match[1]), f"{DIRECTORY}/{entry.name}"
 
 
-def _listed(directory: Directory) -> list[FileStatus]:
+def _list_snapshots(directory: Directory) -> list[FileStatus]:
     path = directory.path(DIRECTORY)
     if directory.status(DIRECTORY) is None:
         return []

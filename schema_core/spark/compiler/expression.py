@@ -192,10 +192,10 @@ def compile_expression(typed: Typed, context: TranslationContext | None = None) 
 
 def compile_stored(typed: Typed, context: TranslationContext) -> nodes.Node:
     """Compile an expression whose value Flink stores in a row; see `absent_items`."""
-    return _stored(compile_expression(typed, context), typed, context)
+    return _stored_node(compile_expression(typed, context), typed, context)
 
 
-def _stored(node: nodes.Node, typed: Typed, context: TranslationContext) -> nodes.Node:
+def _stored_node(node: nodes.Node, typed: Typed, context: TranslationContext) -> nodes.Node:
     is_stored = bool(context.computed) and typed in context.computed
     return node if is_stored else stored_value(node, typed, context.absent)
 
@@ -261,7 +261,7 @@ def _compile_call(
     arguments = (*first, *(_compile(argument, context) for argument in others))
     if call.over is not None or is_aggregate(call):
         arguments = tuple(
-            _stored(node, argument, context)
+            _stored_node(node, argument, context)
             for node, argument in zip(arguments, call.arguments, strict=True)
         )
     if call.nulls is not None and call.function.name != "ARRAY_AGG":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from schema_core import types
 from schema_core.expressions.intervals import interval
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, walk
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, substitute, walk
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Match, Relation, is_aggregate
 from schema_core.spark.compiler import tree
@@ -41,7 +41,6 @@ from schema_core.spark.matching.navigation import (
     Navigator,
     RowColumns,
     columns_in,
-    rewrite,
 )
 from schema_core.spark.matching.planner_rewrites import as_planned, as_stored
 from schema_core.spark.matching.row_pattern import Variable, refusal, variables_of
@@ -273,7 +272,7 @@ class _MatchQuery:
             place = self.places.get(define.name)
             own = -1 if place is None else place
             navigator = Navigator(self.places, self.aliases, own, sizes)
-            expression = rewrite(as_planned(define.expression), self._with_time)
+            expression = substitute(as_planned(define.expression), self._with_time)
             terms_of = ConditionTerms(self.columns, navigator, self._worker_function)
             term = terms_of.condition(expression)
             if place is not None:
@@ -319,7 +318,7 @@ def _items(prefix: str, expressions: Iterable[Typed]) -> Iterator[tuple[str, Typ
 
 
 def _of_rows(expression: Typed) -> Typed:
-    return rewrite(
+    return substitute(
         expression, lambda part: replace(part, relation=ROWS) if isinstance(part, Ref) else None
     )
 
@@ -366,7 +365,7 @@ class _Measures:
             for measure in query.match.measures
         ]
         self.has_aggregates = any(is_aggregate(part) for one in placed for part in walk(one))
-        self._measures = [rewrite(measure, self._change) for measure in placed]
+        self._measures = [substitute(measure, self._change) for measure in placed]
 
     def _input(self, column: Ref) -> int:
         if column.name not in self.inputs:
@@ -411,7 +410,7 @@ class _Measures:
             self.flat[name] = (INPUT, self._input(part))
             return self._column(name, part.type)
 
-        arguments = tuple(rewrite(argument, change) for argument in call.arguments)
+        arguments = tuple(substitute(argument, change) for argument in call.arguments)
         filter_ = None
         if variable is not None:
             name = flat_name(IS_OF, variable)

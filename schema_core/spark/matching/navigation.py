@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import (
-    Access,
     Constant,
     FunctionCall,
     Keyword,
     Ref,
     Select,
     Typed,
+    substitute,
     walk,
 )
 from schema_core.query.relation import is_aggregate
@@ -45,24 +45,6 @@ ROWS = "the_rows"
 EARLIER = "e"
 
 
-def rewrite(expression: Typed, change: Callable[[Typed], Typed | None]) -> Typed:
-    """Return an expression with the parts replaced for which `change` returns a replacement."""
-    spine: list[FunctionCall] = []
-    while (changed := change(expression)) is None and (
-        isinstance(expression, FunctionCall) and expression.arguments
-    ):
-        spine.append(expression)
-        expression = expression.arguments[0]
-    if changed is None:
-        changed = expression
-        if isinstance(expression, Access):
-            changed = replace(expression, value=rewrite(expression.value, change))
-    for call in reversed(spine):
-        rest = (rewrite(argument, change) for argument in call.arguments[1:])
-        changed = replace(call, arguments=(changed, *rest))
-    return changed
-
-
 @dataclass(frozen=True, slots=True)
 class Navigator:
     """Replaces navigation in the expressions of one clause.
@@ -84,7 +66,7 @@ class Navigator:
         Raises:
             UnsupportedError: `not-executable` for navigation that Flink refuses.
         """
-        return rewrite(expression, self._change)
+        return substitute(expression, self._change)
 
     def place(self, column: Ref) -> Place:
         return self.places[column.relation or ""]
@@ -166,7 +148,7 @@ class Navigator:
                 return self._column(part, first=name == "FIRST", offset=offset)
             return None
 
-        return rewrite(call.arguments[0], change)
+        return substitute(call.arguments[0], change)
 
     @staticmethod
     def _offset(call: FunctionCall) -> int:
@@ -299,7 +281,7 @@ class ConditionTerms:
         index = self.columns.add(_over_rows(expression))
         missing = None
         if not place.is_current and not isinstance(expression, Ref):
-            missing = self.columns.add(rewrite(expression, _null))
+            missing = self.columns.add(substitute(expression, _null))
         return At(place, index, missing, kind_of(expression.type) or Kind("other"))
 
     def _by_distances(self, expression: Typed) -> At:
@@ -320,7 +302,7 @@ class ConditionTerms:
             distance = distances[part.relation] or 0
             return _null(part) if distance < 0 else self.columns.at_distance(part, distance)
 
-        index = self.columns.add(rewrite(expression, change))
+        index = self.columns.add(substitute(expression, change))
         kind = kind_of(expression.type) or Kind("other")
         return At(Place(None, own=True), index, None, kind)
 
@@ -394,7 +376,7 @@ def _over_rows(expression: Typed) -> Typed:
     def change(part: Typed) -> Typed | None:
         return replace(part, relation=ROWS) if isinstance(part, Ref) else None
 
-    return rewrite(expression, change)
+    return substitute(expression, change)
 
 
 def _null(part: Typed) -> Typed | None:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from schema_core import types
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed
+from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, substitute
 from schema_core.query.relation import is_aggregate
-from schema_core.spark.matching.navigation import columns_in, rewrite
+from schema_core.spark.matching.navigation import columns_in
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Literal, LiteralKind
 
@@ -61,15 +61,15 @@ _INITIAL: dict[type[types.DataType], str] = {
 
 def as_planned(expression: Typed) -> Typed:
     """Return an expression of MATCH_RECOGNIZE as Flink computes it."""
-    return rewrite(expression, _planned)
+    return substitute(expression, _planner_form)
 
 
 def as_stored(expression: Typed) -> Typed:
     """Return an expression as Flink computes it and stores its value."""
-    return _stored(as_planned(expression), expression)
+    return _stored_value(as_planned(expression), expression)
 
 
-def _planned(part: Typed) -> Typed | None:
+def _planner_form(part: Typed) -> Typed | None:
     if not isinstance(part, FunctionCall):
         return None
     name = part.function.name
@@ -89,7 +89,7 @@ def _planned(part: Typed) -> Typed | None:
     if name in _CONSTRUCTORS:
         return replace(part, arguments=tuple(map(as_stored, part.arguments)))
     if is_aggregate(part) and name in EXPANSIONS and not (part.symbol or part.filter):
-        return _expanded(part)
+        return _expand_moments(part)
     return None
 
 
@@ -110,7 +110,7 @@ def _is_declared_not_null(expression: Typed) -> bool:
             return False
 
 
-def _stored(value: Typed, declared: Typed) -> Typed:
+def _stored_value(value: Typed, declared: Typed) -> Typed:
     initial = _INITIAL.get(type(declared.type))
     if initial is None or not _is_declared_not_null(declared) or not any(columns_in(declared)):
         return value
@@ -119,7 +119,7 @@ def _stored(value: Typed, declared: Typed) -> Typed:
     return _template(f"COALESCE(x, {initial})", declared.type, replace(Ref("x", type_)), value)
 
 
-def _expanded(call: FunctionCall) -> Typed:
+def _expand_moments(call: FunctionCall) -> Typed:
     argument = as_planned(call.arguments[0])
     type_ = call.type.nullable()
     x = "x" if call.function.name == "AVG" else f"CAST(x AS {type_})"
@@ -134,7 +134,7 @@ def _template(
     scope = ColumnScope({} if column is None else {column.name: column.type})
     typed = infer(scope, parse_expression(text))
     if value is not None:
-        typed = rewrite(typed, lambda part: value if isinstance(part, Ref) else None)
+        typed = substitute(typed, lambda part: value if isinstance(part, Ref) else None)
     if isinstance(typed, FunctionCall | Constant):
         return replace(typed, type=type_)
     return typed
