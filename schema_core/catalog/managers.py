@@ -153,7 +153,13 @@ class CatalogManager:
         table = catalog.get_resolved_table(path) or catalog.find_table(path)
         if table is None:
             return None
-        storage = catalog.storage
+        return self._describe(catalog, identifier, table)
+
+    def _describe(
+        self, catalog: Catalog, identifier: ObjectIdentifier, table: objects.CatalogBaseTable
+    ) -> FoundTable:
+        """Return a permanent object of a catalog as sessions see it."""
+        path, storage = identifier.to_object_path(), catalog.storage
         directory = None if storage is None else own_directory(catalog, path, table)
         visible = self._read(without_own_options(table))
         derived = None
@@ -181,20 +187,10 @@ class CatalogManager:
             return self.get(identifier)
         else:
             table = catalog.get_table_at(identifier.to_object_path(), timestamp)
-            visible = self._read(without_own_options(table))
+            version = self._describe(catalog, identifier, table)
+            visible = version.table
             if isinstance(visible, objects.ResolvedCatalogTable):
-                path, storage = identifier.to_object_path(), catalog.storage
-                directory = None if storage is None else own_directory(catalog, path, table)
-                derived = None
-                if storage is not None and directory is not None:
-                    derived = storage.derived(visible, directory).options
-                return FoundTable(
-                    identifier,
-                    visible,
-                    is_temporary=False,
-                    derived=derived,
-                    own_options=own_options_of(table),
-                )
+                return version
             problem = f"{shown!r} is a {visible.get_table_kind().value}: only tables have versions"
         raise UnsupportedError(
             problem,
