@@ -192,3 +192,15 @@ def connector(monkeypatch: pytest.MonkeyPatch) -> FrameConnector:
 
     monkeypatch.setattr(module, "find_connector", found)
     return installed
+
+
+@pytest.fixture(scope="module")
+def one_task(session: SparkSession) -> Iterator[None]:
+    """Few rows: one task reads them faster than several, whose number Spark would adapt."""
+    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
+    before = {key: session.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        session.conf.set(key, old)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from tests.support import CASES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("one_task")
 
 RECORDED = [
     json.loads(line)
@@ -40,18 +42,6 @@ ALL = "SELECT * FROM t"
 def drawn(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     nested = [case for case in cases if case["columns"] == NESTED][:1]
     return cases if EVERYTHING else [*nested, *cases[::20]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_task(session: SparkSession) -> Iterator[None]:
-    """Few rows: one task reads them faster than several."""
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
-    before = {key: session.conf.get(key) for key in settings}
-    for key, value in settings.items():
-        session.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        session.conf.set(key, old)
 
 
 def environment(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,6 +31,8 @@ from tests.support import CASES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.usefixtures("one_task")
 
 pytest.importorskip("fastavro", reason="the extra `avro` is not installed")
 pytest.importorskip("google.protobuf", reason="the extra `protobuf` is not installed")
@@ -70,18 +72,6 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> Topics:
     return result
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_task(session: SparkSession) -> Iterator[None]:
-    """Few rows: one task reads them faster than several."""
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
-    before = {key: session.conf.get(key) for key in settings}
-    for key, value in settings.items():
-        session.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        session.conf.set(key, old)
-
-
 @pytest.mark.parametrize(
     "case",
     [
@@ -95,11 +85,11 @@ def test_messages_are_those_of_flink(
     place = Place(Servers("h:9092", registry.url), "", CASES)
     topics.messages = messages_of(case, registry.url, "")
 
-    found = difference(case, answer(session, case, place))
+    problem = difference(case, answer(session, case, place))
     if (reason := why_different(case)) is not None:
-        assert found is not None, f"now as Flink: {reason}"
+        assert problem is not None, f"now as Flink: {reason}"
     else:
-        assert found is None
+        assert problem is None
 
 
 @pytest.mark.slow

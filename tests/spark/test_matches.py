@@ -26,13 +26,12 @@ from schema_core.spark.matching.row_terms import (
     condition,
 )
 from schema_core.types import DataTypes
-from tests.spark.test_streaming_results import one_task
 from tests.support import CASES, cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["one_task"]
+pytestmark = pytest.mark.usefixtures("one_task")
 
 #: Query -> Flink's answer.
 RECORDED = {

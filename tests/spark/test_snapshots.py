@@ -63,7 +63,7 @@ def test_each_commit_is_a_version(environment: TableEnvironment, tmp_path: Path)
         "CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p)"
         " WITH ('snapshot.num-retained.max' = '4', 'format' = 'parquet')"
     )
-    found = []
+    versions_read = []
     for statement in (
         "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
         "INSERT OVERWRITE t VALUES (3, 'b')",
@@ -72,13 +72,13 @@ def test_each_commit_is_a_version(environment: TableEnvironment, tmp_path: Path)
         "TRUNCATE TABLE t",
     ):
         environment.execute_sql(statement).wait()
-        found.append(rows(environment))
-    assert [[[1, "a"], [2, "b"]], [[1, "a"], [3, "b"]], [[3, "b"]], [[4, "b"]], []] == found
+        versions_read.append(rows(environment))
+    assert [[[1, "a"], [2, "b"]], [[1, "a"], [3, "b"]], [[3, "b"]], [[4, "b"]], []] == versions_read
 
     versions = times(tmp_path)
-    assert found[1:] == [rows(environment, time) for time in versions]
-    assert found[1] == rows(environment, versions[1] - dt.timedelta(milliseconds=1))
-    assert found[-1] == rows(environment, versions[-1] + dt.timedelta(days=1))
+    assert versions_read[1:] == [rows(environment, time) for time in versions]
+    assert versions_read[1] == rows(environment, versions[1] - dt.timedelta(milliseconds=1))
+    assert versions_read[-1] == rows(environment, versions[-1] + dt.timedelta(days=1))
     kept = [file for file in tmp_path.rglob(f"{FILES}/p=*/*") if not file.name.startswith(".")]
     assert 3 == len(kept)  # that of the first version, which has expired, is deleted
     with pytest.raises(SchemaCoreError, match="no version from before") as caught:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,8 @@ from tests.support import CASES
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("one_task")
+
 #: The tables, then a query on each line with Flink's rows in both modes.
 RECORDED, *SCRIPTS = [
     json.loads(line)
@@ -32,18 +33,6 @@ RECORDED, *SCRIPTS = [
 EVERYTHING = os.environ.get("STREAMING_SCRIPTS") == "all"
 #: Kinds of queries whose tables get a last row, which advances the watermark.
 ENDED = {"windows", "join"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_task(session: SparkSession) -> Iterator[None]:
-    """Few rows: one task reads them faster than several, whose number Spark would adapt."""
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
-    before = {key: session.conf.get(key) for key in settings}
-    for key, value in settings.items():
-        session.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        session.conf.set(key, old)
 
 
 def environment(

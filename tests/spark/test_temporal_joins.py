@@ -29,6 +29,8 @@ from tests.support import cases
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.usefixtures("one_task")
+
 #: A query on each line, with the rows that Flink returns in streaming mode or its error.
 RECORDED = [json.loads(line) for line in RECORDING.read_text(encoding="utf-8").splitlines()]
 KINDS = dict(cases("temporal_joins"))
@@ -39,18 +41,6 @@ WITH_ROWS = [
     pytest.param(answer, id=answer["sql"][:110], marks=[] if place % 5 == 0 else [pytest.mark.slow])
     for place, answer in enumerate(ROWS)
 ]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_task(session: SparkSession) -> Iterator[None]:
-    """Few rows: one task reads them faster than several, whose number Spark would adapt."""
-    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"}
-    before = {key: session.conf.get(key) for key in settings}
-    for key, value in settings.items():
-        session.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        session.conf.set(key, old)
 
 
 class UpsertFile(ConnectorBase):
