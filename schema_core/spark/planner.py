@@ -37,7 +37,7 @@ from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
-from schema_core.spark.streaming.changelog_stages import StagedQuery
+from schema_core.spark.streaming.stage_plans import StagedQuery
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
 from schema_core.spark.writing.row_changes import RowChanger
 from schema_core.spark.writing.sinks import Writer, sink_losses

@@ -6,8 +6,9 @@ import pytest
 
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
-from schema_core.spark.streaming.changelog_stages import Gate, Stage, staged_query
+from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.group_windows import with_window_functions
+from schema_core.spark.streaming.stage_plans import Gate, Stage
 from tests.spark.test_incremental import BOUNDS, COUNTS, TUMBLE, is_unbounded, relation, session
 
 __all__ = ["session"]

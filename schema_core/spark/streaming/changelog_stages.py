@@ -8,18 +8,15 @@ difference to its former result are its own changes. So a stage has the result o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
-from schema_core.base.lazy import dataclass
-from schema_core.base.paths import ObjectIdentifier, format_path
+from schema_core.base.paths import format_path
 from schema_core.expressions.typed import (
     FunctionCall,
-    Over,
     Ref,
     Typed,
-    is_windowed,
 )
 from schema_core.query import relation as relational
 from schema_core.query.rankings import reference
@@ -28,30 +25,34 @@ from schema_core.query.relation import (
     Item,
     Relation,
     Scan,
-    SourceTable,
-    conjuncts,
     expressions_of,
-    is_aggregate,
     joins_in,
-    outer_columns,
     relations_in,
     result_columns,
     rows_of,
-    subexpressions,
     subqueries_in,
     unique_names,
     without_common_tables,
 )
-from schema_core.query.relation import (
-    columns_read as columns_in,
-)
 from schema_core.query.temporal_joins import snapshot_of
-from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.query import GROUP_WINDOWS
-from schema_core.spark.compiler.translation import PREFIX, sql_type
-from schema_core.spark.reading.pushdown import scan_demands
-from schema_core.spark.reading.row_kinds import KIND
-from schema_core.spark.streaming.group_windows import ANY, INPUT, split_block
+from schema_core.spark.streaming.block_keys import (
+    KEY,
+    has_state,
+    is_over_block,
+    is_ranking,
+    join_key,
+    kept_sides,
+    key_of,
+    leaves_of,
+    operation_of,
+    reads_outer,
+    time_of,
+    window_calls,
+    with_key,
+    with_leaves,
+)
+from schema_core.spark.streaming.group_windows import INPUT, split_block
 from schema_core.spark.streaming.incremental import (
     BOUNDS,
     END,
@@ -62,156 +63,26 @@ from schema_core.spark.streaming.incremental import (
     refusal,
 )
 from schema_core.spark.streaming.interval_joins import INNER
-from schema_core.sql.syntax import JoinKind
+from schema_core.spark.streaming.stage_plans import (
+    RESULT,
+    Gate,
+    Input,
+    KeyColumns,
+    Stage,
+    StagedQuery,
+    all_columns,
+    scan_of,
+)
 from schema_core.types.temporal import TimestampKind
 
-#: Prefixes of the names of tables and keys.
-RESULT: Final = f"{PREFIX}result"
-KEY: Final = f"{PREFIX}key"
-
-#: Kind of a join -> which sides, left and right, keep rows without a match.
-KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
-    JoinKind.LEFT: (True, False),
-    JoinKind.RIGHT: (False, True),
-    JoinKind.FULL: (True, True),
-}
-
-#: Positions of columns, of which the first that is not NULL is the value of a key.
-KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """Rows that a stage reads where its query has `scan`.
-
-    Attributes:
-        scan: The scan.
-        rows: The rows, with the columns of the key last.
-        key: The number of columns of the key.
-        inserts: Whether rows are only added.
-    """
-
-    scan: Scan
-    rows: Relation
-    key: int
-    inserts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """An operation whose result is maintained by key.
-
-    Attributes:
-        query: The result for all rows of the inputs. Columns of the key follow those of `result`.
-        inputs: The rows that it reads. Without columns of a key there is one key.
-        key: The columns of the result that have the key.
-        result: What later stages scan.
-        inserts: Whether rows are only added to the result.
-        name: The operation, as EXPLAIN shows it.
-        complete: Whether all rows of a key arrive in one micro-batch: no rows are kept.
-    """
-
-    query: Relation
-    inputs: tuple[Input, ...]
-    key: KeyColumns
-    result: Scan
-    inserts: bool
-    name: str
-    complete: bool
-
-    @property
-    def kept(self) -> tuple[Input, ...]:
-        """The inputs whose rows are kept."""
-        return () if self.complete else self.inputs
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """Rows that are returned when the watermark has passed their time; later ones are dropped.
-
-    Attributes:
-        input: The rows, which are only added.
-        time: The column with the time: the end of a window, or a rowtime.
-        is_end: Whether it is the end of a window, which lasts until a millisecond before.
-        result: What later stages scan.
-        name: The operation, as EXPLAIN shows it.
-    """
-
-    input: Input
-    time: Column
-    is_end: bool
-    result: Scan
-    name: str
-
-    @property
-    def inserts(self) -> bool:
-        """Whether rows are only added to the result."""
-        return True
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        """The rows that it reads."""
-        return (self.input,)
-
-    @property
-    def kept(self) -> tuple[Input, ...]:
-        """The inputs whose rows are kept."""
-        return (self.input,)
-
-
-@dataclass(frozen=True, slots=True)
-class StagedQuery:
-    """A query of unbounded tables as stages.
-
-    Attributes:
-        query: The rows of the result by row, from the sources and the results of stages.
-        stages: The stages; each reads sources and results of those before it.
-        timed: The sources, by position, whose watermarks the gates wait for.
-        sources: The scans of unbounded tables.
-        bounded: Scans of rows that arrive with the first micro-batch, and these rows.
-        inserts: Whether rows are only added to the result.
-        table: The path of an unbounded table that it reads.
-    """
-
-    query: Relation
-    stages: tuple[Stage | Gate, ...]
-    timed: tuple[int, ...]
-    sources: tuple[Scan, ...]
-    bounded: tuple[tuple[Scan, Relation], ...]
-    inserts: bool
-    table: str
-
-    @property
-    def has_state(self) -> bool:
-        """Whether rows are kept between micro-batches."""
-        return bool(self.stages)
-
-    @property
-    def states(self) -> list[str]:
-        """The operations whose rows are kept."""
-        return [
-            stage.name for stage in self.stages if isinstance(stage, Stage) and not stage.complete
-        ]
-
-    def inputs(self) -> Iterator[Input]:
-        """Yield the rows that stages read."""
-        for stage in self.stages:
-            yield from stage.inputs
-
-    def columns_read(self) -> list[tuple[Scan, frozenset[str]]]:
-        """Return the sources, and the names of the columns that are read of each."""
-        demands: dict[int, frozenset[str]] = {}
-        rows = [input_.rows for input_ in self.inputs()]
-        for relation in (*rows, self.query):
-            for scan, demand in scan_demands(relation).items():
-                demands[scan] = demands.get(scan, frozenset()) | demand.columns
-        whole = {id(part) for part in (*rows, self.query) if isinstance(part, Scan)}
-        return [
-            (scan, demands[id(scan)])
-            if id(scan) in demands and id(scan) not in whole
-            else (scan, frozenset(column.name for column in scan.columns))
-            for scan in self.sources
-        ]
+#: Relations that Flink computes by time, or only from all rows.
+OPERATORS: Final = (
+    relational.ProcessTable,
+    relational.WindowTable,
+    relational.VectorSearch,
+    relational.Sample,
+    relational.Match,
+)
 
 
 def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StagedQuery | None:
@@ -310,15 +181,15 @@ class _Staging:
         expressions = [*expressions_of(block), *(part for part in conditions if part is not None)]
         subqueries = [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
         changing = [query for query in subqueries if self._changes(query)]
-        if changing or _reads_outer(subqueries, block):
+        if changing or reads_outer(subqueries, block):
             return self._from_all_rows(block, "a subquery")
         for key in () if block.grouping is None else block.grouping.keys:
             if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
                 self._refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", HINT)
-        if _has_state(block):
+        if has_state(block):
             return self._stateful(block)
         source = cast("Relation", block.source)  # a block without one does not change
-        leaves = list(_leaves(source))
+        leaves = list(leaves_of(source))
         if sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
             return self._join(block, leaves)
         return replace(block, source=self._source(source))
@@ -332,7 +203,7 @@ class _Staging:
 
     def _is_by_row(self, source: Relation) -> bool:
         """Return whether a row of FROM depends on one changing row only."""
-        return self._keeps_changing(source) and not any(map(is_lateral_query, _leaves(source)))
+        return self._keeps_changing(source) and not any(map(is_lateral_query, leaves_of(source)))
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -370,7 +241,7 @@ class _Staging:
     def _bounds(self, source: Relation | None) -> dict[object, str]:
         """Return the columns of FROM that bound a window which arrives at once."""
         bounds: dict[object, str] = {}
-        for leaf in () if source is None else _leaves(source):
+        for leaf in () if source is None else leaves_of(source):
             if isinstance(leaf, relational.Named):
                 own = self._bounds_of(leaf.input)
                 names = {place: column.name for place, column in enumerate(leaf.columns)}
@@ -454,7 +325,7 @@ class _Staging:
         for part in relations_in(query):
             if isinstance(part, relational.Select):
                 self._require_computable(part)
-                if _window_calls(part) and not _is_ranking(part) and self._changes(part):
+                if window_calls(part) and not is_ranking(part) and self._changes(part):
                     self._refuse(f"OVER together with {name}", HINT)
             elif isinstance(part, OPERATORS) and self._changes(part):
                 self._refuse(name_of(part), HINT)
@@ -465,22 +336,22 @@ class _Staging:
         if block.distinct and block.grouping is not None:
             return self._distinct_groups(block)
         rows, block = split_block(block)
-        key = _key_of(block)
+        key = key_of(block)
         named = cast("relational.Named", block.source)
         below = self._by_row(rows)
         is_complete = self._is_complete(replace(named, input=below), key)
         bounds = self._bounds(replace(named, input=below))
-        over = _window_calls(block) if block.grouping is None else []
+        over = window_calls(block) if block.grouping is None else []
         if over and not is_complete:
             self._require_order(block, is_ranked=block.qualify is not None)
             if block.qualify is None:
-                below = self._gate(below, _time_of(over[0], named), "OVER", is_end=False)
+                below = self._gate(below, time_of(over[0], named), "OVER", is_end=False)
         input_ = self._input(below, key)
-        query, places = _with_key(block, key)
+        query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
         is_monotone = block.distinct if not over else block.qualify is None
         inserts = input_.inserts and block.grouping is None and is_monotone
-        name = _operation(block)
+        name = operation_of(block)
         result = self._stage(query, [input_], places, name, inserts=inserts, complete=is_complete)
         self._note_windows(result, block, bounds)
         return result
@@ -504,23 +375,23 @@ class _Staging:
     def _select_by_rank(self, block: relational.Select) -> Relation | None:
         """Return the rows that a block selects by their rank, in one stage with OVER."""
         named = block.source
-        if _has_state(block) or not isinstance(named, relational.Named) or named.lateral:
+        if has_state(block) or not isinstance(named, relational.Named) or named.lateral:
             return None
         inner = named.input
-        if not isinstance(inner, relational.Select) or not _is_over_block(inner):
+        if not isinstance(inner, relational.Select) or not is_over_block(inner):
             return None
         if any(map(subqueries_in, [*expressions_of(block), *expressions_of(inner)])):
             return None
         rows, over = split_block(inner)
-        key = _key_of(over)
+        key = key_of(over)
         source = cast("relational.Named", over.source)
         below = self._by_row(rows)
         bounds = self._bounds(replace(source, input=below))
         is_complete = self._is_complete(replace(source, input=below), key)
-        if not is_complete and not (block.where is not None and _is_ranking(inner)):
+        if not is_complete and not (block.where is not None and is_ranking(inner)):
             return None  # OVER by itself, which `_stateful` computes
         input_ = self._input(below, key)
-        query, places = _with_key(over, key)
+        query, places = with_key(over, key)
         query = replace(query, source=replace(source, input=input_.scan))
         names = [column.name for column in named.columns] + [
             item.name for item in query.items[len(over.items) :]
@@ -558,7 +429,7 @@ class _Staging:
         is_plain = len(named) == len(changing) and not any(leaf.lateral for leaf in named)
         if not is_plain or not self._keeps_changing(source):
             return self._from_all_rows(block, "a join")
-        key = _join_key(block, named)
+        key = join_key(block, named)
         keys = [[parts[place] for parts in key] for place in range(len(named))]
         below = [cast("relational.Named", self._by_row(leaf)) for leaf in named]
         inputs = [self._input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
@@ -576,7 +447,7 @@ class _Staging:
             tuple(range(width + number * size, width + (number + 1) * size))
             for number in range(len(key))
         )
-        query = replace(block, items=(*block.items, *items), source=_with_leaves(source, scans))
+        query = replace(block, items=(*block.items, *items), source=with_leaves(source, scans))
         is_inner = all(join.kind in INNER for join in joins_in(source))
         inserts = is_inner and all(input_.inserts for input_ in inputs)
         result = self._stage(query, inputs, places, "a join", inserts=inserts, complete=is_complete)
@@ -589,7 +460,7 @@ class _Staging:
         return not any(
             keeps and not self._changes(side)
             for join in joins_in(source)
-            for side, keeps in zip((join.left, join.right), _kept(join), strict=True)
+            for side, keeps in zip((join.left, join.right), kept_sides(join), strict=True)
         )
 
     def _set_operation(self, operation: relational.SetOperation) -> Relation:
@@ -659,9 +530,9 @@ class _Staging:
 
     def _require_order(self, block: relational.Select, *, is_ranked: bool) -> None:
         """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
-        if is_ranked and _is_ranking(block):
+        if is_ranked and is_ranking(block):
             return
-        orders = [call.over.order_by[:1] for call in _window_calls(block) if call.over is not None]
+        orders = [call.over.order_by[:1] for call in window_calls(block) if call.over is not None]
         kinds = {getattr(key.value.type, "kind", None) for order in orders for key in order}
         if TimestampKind.PROCTIME in kinds:
             self._refuse("OVER that is ordered by the processing time", "order by a rowtime")
@@ -671,178 +542,3 @@ class _Staging:
                 "OVER that is not ordered by a time attribute, ascending,",
                 "order by a time attribute, or select the first rows by ROW_NUMBER",
             )
-
-
-# --- parts of queries -----------------------------------------------------------------------------
-
-
-def scan_of(columns: Sequence[Column], number: object) -> Scan:
-    """Return a scan with columns."""
-    names, types = [column.name for column in columns], [column.type for column in columns]
-    identifier = ObjectIdentifier.of("", "", f"{RESULT}{number}")
-    return Scan(SourceTable(identifier, ResolvedSchema.physical(names, types)), tuple(columns))
-
-
-def scan_with_kind(columns: Sequence[Column]) -> Scan:
-    """Return a scan of changes, with `KIND` as its last column."""
-    return scan_of([*columns, KIND], RESULT)
-
-
-def columns_read(scan: Scan, names: frozenset[str]) -> relational.Select:
-    """Return the query of some columns of a scan."""
-    columns = [column for column in scan.columns if column.name in names]
-    items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
-    return relational.Select(tuple(items) or (ANY,), relational.Named(scan, INPUT, scan.columns))
-
-
-def all_columns(scan: Scan) -> relational.Select:
-    """Return the query of all columns of a scan."""
-    return columns_read(scan, frozenset(column.name for column in scan.columns))
-
-
-def _leaves(source: Relation) -> Iterator[Relation]:
-    """Yield the sources of FROM."""
-    rest = [source]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, relational.Join):
-            rest += [part.right, part.left]
-        else:
-            yield part
-
-
-def _with_leaves(source: Relation, new: dict[int, Relation]) -> Relation:
-    return relational.substitute_parts(
-        source,
-        lambda part: None if isinstance(part, relational.Join) else new.get(id(part), part),
-    )
-
-
-def _kept(join: relational.Join) -> tuple[bool, bool]:
-    return KEPT.get(join.kind, (False, False))
-
-
-def _reads_outer(subqueries: Iterable[Relation], block: relational.Select) -> bool:
-    """Return whether subqueries of an operation with state read its columns."""
-    return _has_state(block) and any(True for query in subqueries for _ in outer_columns(query))
-
-
-def _window_calls(block: relational.Select) -> list[FunctionCall]:
-    """Return the calls with OVER in a block."""
-    return [
-        part
-        for typed in expressions_of(block)
-        for part in subexpressions(typed)
-        if is_windowed(part) and isinstance(part, FunctionCall)
-    ]
-
-
-def _has_state(block: relational.Select) -> bool:
-    """Return whether a row of a block depends on several rows of FROM."""
-    return block.grouping is not None or block.distinct or bool(_window_calls(block))
-
-
-def _is_over_block(block: relational.Select) -> bool:
-    return block.grouping is None and not block.distinct and bool(_window_calls(block))
-
-
-def _operation(block: relational.Select) -> str:
-    if block.grouping is not None:
-        return "GROUP BY" if block.grouping.keys else "an aggregate without GROUP BY"
-    return "SELECT DISTINCT" if block.distinct else "OVER"
-
-
-def _key_of(block: relational.Select) -> list[Typed]:
-    """Return expressions over FROM; rows with other values of them do not change a row."""
-    calls = _window_calls(block)
-    if block.grouping is not None:
-        keys, sets = block.grouping.keys, block.grouping.sets
-        if calls:
-            return []
-        common = set(range(len(keys))) if sets is None else set.intersection(*map(set, sets))
-        return [keys[place] for place in sorted(common)]
-    if calls:
-        first, *others = [call.over.partition_by for call in calls if call.over is not None]
-        return [key for key in first if all(key in other for other in others)]
-    return [item.expression for item in block.items]
-
-
-def _with_key(
-    block: relational.Select, key: Sequence[Typed]
-) -> tuple[relational.Select, KeyColumns]:
-    """Return a block with the values of a key among its columns, and their positions."""
-    items = list(block.items)
-    places = []
-    for part in key:
-        own = [place for place, item in enumerate(items) if item.expression == part]
-        if not own:
-            items.append(Item(f"{KEY}{len(items)}", part))
-            own = [len(items) - 1]
-        places.append((own[0],))
-    return replace(block, items=tuple(items)), tuple(places)
-
-
-def _is_ranking(block: relational.Select) -> bool:
-    """Return whether all functions with OVER number rows."""
-    return all(call.function.name in RANKS for call in _window_calls(block))
-
-
-def _time_of(call: FunctionCall, named: relational.Named) -> int:
-    """Return the position of the column by which OVER is ordered."""
-    order = cast("Ref", cast("Over", call.over).order_by[0].value)
-    return [column.name for column in named.columns].index(order.name)
-
-
-#: Relations that Flink computes by time, or only from all rows.
-OPERATORS: Final = (
-    relational.ProcessTable,
-    relational.WindowTable,
-    relational.VectorSearch,
-    relational.Sample,
-    relational.Match,
-)
-#: Functions whose first rows are selected.
-RANKS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
-
-
-def _join_key(block: relational.Select, leaves: Sequence[relational.Named]) -> list[list[Typed]]:
-    """Return the keys of a join: for each one an expression over each of the changing sources.
-
-    Rows of the sources with other values of the key do not meet, nor do they decide whether a row
-    has a match.
-    """
-    source = cast("Relation", block.source)
-    joins = list(joins_in(source))
-    conditions = [part for join in joins for part in conjuncts(join.condition)]
-    if all(join.kind in INNER for join in joins):
-        conditions += conjuncts(block.where)
-    classes: list[dict[Typed, str]] = []
-    for condition in conditions:
-        if not isinstance(condition, FunctionCall) or condition.function.name != "=":
-            continue
-        sides = {
-            operand: alias
-            for operand in condition.arguments
-            if (alias := _alias_of(operand)) is not None
-        }
-        if len(set(sides.values())) != 2:
-            continue
-        met = [known for known in classes if known.keys() & sides.keys()]
-        classes = [known for known in classes if known not in met]
-        classes.append({typed: alias for known in (*met, sides) for typed, alias in known.items()})
-    keys = []
-    for known in classes:
-        by_alias = {alias: typed for typed, alias in known.items()}
-        members = [by_alias[leaf.alias] for leaf in leaves if leaf.alias in by_alias]
-        # values of different types are equal where their hashes are not
-        if len(members) == len(leaves) and len({sql_type(typed.type) for typed in members}) == 1:
-            keys.append(members)
-    return keys
-
-
-def _alias_of(typed: Typed) -> str | None:
-    """Return the alias of the one source that an expression reads."""
-    if subqueries_in(typed) or any(map(is_aggregate, subexpressions(typed))):
-        return None
-    aliases = {column.relation for column in columns_in(typed)}
-    return aliases.pop() if len(aliases) == 1 else None

@@ -88,10 +88,6 @@ class OperatorState(Enum):
 
     #: accumulators of GROUP BY a window, until the watermark passes it
     WINDOW = "a window aggregation"
-    #: rows of a window, until the watermark passes it
-    ROWS = "an operation on the rows of a window"
-    #: rows of sessions, until the watermark passes them
-    SESSION = "a session window"
     #: rows of both sides, until the watermark shows that no other row can match them
     JOIN = "an interval join"
     #: accumulators of GROUP BY, forever; rows of the result are updated
@@ -100,22 +96,13 @@ class OperatorState(Enum):
     DISTINCT = "SELECT DISTINCT"
     #: keys of returned rows, forever
     FIRST = "ROW_NUMBER"
-    #: each key's first or last row by rowtime, forever; it is updated
-    RANKED = "ROW_NUMBER by a rowtime"
 
-
-#: States whose rows the watermark returns, all rows of a window at once.
-WINDOWED: Final = frozenset({OperatorState.WINDOW, OperatorState.ROWS, OperatorState.SESSION})
-#: States whose rows are updated.
-UPDATED: Final = frozenset({OperatorState.GROUPS, OperatorState.RANKED})
 
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
 
 #: States that are kept forever.
-PERMANENT: Final = frozenset(
-    {OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST, OperatorState.RANKED}
-)
+PERMANENT: Final = frozenset({OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST})
 
 #: The bounds that identify a window.
 START, END = "start", "end"
@@ -133,11 +120,10 @@ class StreamPlan:
         table: The path of an unbounded table that it reads.
         state: The state of `operation`; None if new rows suffice for all of the query.
         operation: The part of `query` with state. Without DISTINCT for `OperatorState.DISTINCT`.
-        rest: Whether what is above the operation is computed from each micro-batch, which then
-            has all rows of the windows that it has any of.
         windows: The window functions over unbounded tables.
+        bounds: The positions of columns of the result that bound a window.
         key: The positions of the columns that identify a row of the result, if rows are updated.
-        ranking: The first rows that `OperatorState.FIRST` and `OperatorState.RANKED` keep.
+        ranking: The first rows that `OperatorState.FIRST` keeps.
         sides: The sides of `OperatorState.JOIN`, each read from its own frame.
     """
 
@@ -145,8 +131,8 @@ class StreamPlan:
     table: str
     state: OperatorState | None = None
     operation: relational.Relation | None = None
-    rest: bool = False
     windows: tuple[relational.WindowTable, ...] = ()
+    bounds: Mapping[int, str] = field(default_factory=dict)
     key: tuple[int, ...] = ()
     ranking: Ranking | None = None
     sides: tuple[TimedSide, ...] = ()
@@ -154,7 +140,7 @@ class StreamPlan:
     @property
     def is_updated(self) -> bool:
         """Whether later rows replace rows of the result."""
-        return self.state in UPDATED
+        return self.state is OperatorState.GROUPS
 
     @property
     def has_state(self) -> bool:
@@ -164,7 +150,7 @@ class StreamPlan:
     @property
     def has_windows(self) -> bool:
         """Whether rows are returned when the watermark passes their window's end."""
-        return self.state in WINDOWED
+        return self.state is OperatorState.WINDOW
 
     def clock(self, zone: str) -> str | None:
         """The time zone of watermarks' clock; None without watermarks.
@@ -174,21 +160,6 @@ class StreamPlan:
         if self.state is OperatorState.JOIN:
             return "UTC"
         return zone if self.has_windows else None
-
-    @property
-    def streamed_input(self) -> relational.Relation | None:
-        """The operation with state; for a session window its input, whose rows Spark collects."""
-        operation = self.operation
-        if self.state is not OperatorState.SESSION:
-            return operation
-        return cast("relational.WindowTable", operation).input
-
-    def above(self, rows: relational.Scan) -> relational.Relation:
-        """Return the query with a scan in place of the streamed part."""
-        place: relational.Relation = rows
-        if self.state is OperatorState.SESSION:
-            place = replace(cast("relational.WindowTable", self.operation), input=rows)
-        return substitute_parts(self.query, lambda part: place if part is self.operation else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +171,6 @@ class _Stream:
     bounds: Bounds = field(default_factory=dict)
     state: OperatorState | None = None
     operation: relational.Relation | None = None
-    rest: bool = False
     key: frozenset[object] = frozenset()
     #: how many columns identify an updated row
     keys: int = 0
@@ -209,12 +179,7 @@ class _Stream:
 
     @property
     def is_updated(self) -> bool:
-        return self.state in UPDATED
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether all rows of a window arrive in one micro-batch."""
-        return self.state in WINDOWED
+        return self.state is OperatorState.GROUPS
 
     def rename_columns(self, names: Mapping[object, tuple[object, ...]]) -> _Stream:
         """Return the stream with renamed columns; those without a name are left out."""
@@ -252,8 +217,8 @@ def stream_plan(
         stream.table,
         stream.state,
         operation,
-        stream.rest,
         stream.windows,
+        {place: part for place, part in stream.bounds.items() if isinstance(place, int)},
         key if stream.is_updated else (),
         stream.ranking,
         sides,
@@ -468,14 +433,11 @@ class _StreamAnalysis:
         if stream is None:
             return None
         _refuse_state(f"the window function {table.function}", stream)
+        if table.function == "SESSION":
+            _refuse("SESSION", stream)  # a row changes the bounds of its session
         start, end = len(table.columns) - 3, len(table.columns) - 2
         windows = (*stream.windows, table)
-        stream = _Stream(stream.table, windows, {start: START, end: END})
-        if table.function != "SESSION":
-            return stream
-        # a row changes its session's bounds: all rows are returned at its end
-        _require_rowtime(stream)
-        return replace(stream, state=OperatorState.SESSION, operation=table, rest=True)
+        return _Stream(stream.table, windows, {start: START, end: END})
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -498,17 +460,12 @@ class _StreamAnalysis:
         elif stream.is_updated and len(conjuncts(block.where)) > (ranking is not None):
             _refuse("WHERE on rows that are updated", stream)
         if block.qualify is not None or any(map(is_windowed, parts)):
-            calls = [part for part in parts if isinstance(part, FunctionCall) and part.over]
-            if not all(
-                call.over and _names_window(stream, call.over.partition_by) for call in calls
-            ):
-                _refuse("OVER", stream)
-            stream = _buffer_windows(stream)
+            _refuse("OVER", stream)
         stream = stream.rename_columns(items_by_reference(block))
         if not block.distinct:
             return stream
         if BOUNDS <= set(stream.bounds.values()) and stream.windows:
-            return _buffer_windows(stream)
+            _refuse("SELECT DISTINCT of windows", stream)
         _refuse_state("SELECT DISTINCT", stream)
         return replace(stream, state=OperatorState.DISTINCT, operation=block)
 
@@ -521,10 +478,10 @@ class _StreamAnalysis:
             _refuse("GROUP BY of rows that are updated", stream)
         if _names_window(stream, keys):
             is_aggregable = grouping.sets is None and not block.distinct and not _needs_rows(parts)
-            if is_aggregable and not stream.is_complete:
-                _require_rowtime(stream)
-                return replace(stream, state=OperatorState.WINDOW, operation=block)
-            return _buffer_windows(stream)
+            if not is_aggregable or stream.state is not None:
+                _refuse("GROUP BY a window, of its rows,", stream)
+            _require_rowtime(stream)
+            return replace(stream, state=OperatorState.WINDOW, operation=block)
         for key in keys:
             # such a group is returned when the window ends: it is not updated
             if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
@@ -556,12 +513,10 @@ class _StreamAnalysis:
         kind = getattr(ranking.block.items[ranking.time].expression.type, "kind", None)
         if kind is TimestampKind.PROCTIME and not ranking.descending:
             state = OperatorState.FIRST
-        elif kind is TimestampKind.ROWTIME:
-            state = OperatorState.RANKED
         else:
-            _refuse("ROW_NUMBER by another order than that of a time attribute", stream)
+            _refuse("ROW_NUMBER by another order than the processing time", stream)
         key: frozenset[object] = frozenset(ranking.key)
-        stream = _Stream(stream.table, (), {}, state, ranking.block, False, key, len(key), ranking)
+        stream = _Stream(stream.table, (), {}, state, ranking.block, key, len(key), ranking)
         return stream.rename_columns(
             _names_of_source(cast("relational.Named", source))
         )  # that of `first_rows`
@@ -608,15 +563,6 @@ def _needs_rows(parts: Iterable[Typed]) -> bool:
     """Return whether an aggregate is DISTINCT or a user's, which Spark's streams do not have."""
     calls = (part for part in parts if isinstance(part, FunctionCall) and is_aggregate(part))
     return any(call.symbol == "DISTINCT" or bool(call.function.path) for call in calls)
-
-
-def _buffer_windows(stream: _Stream) -> _Stream:
-    """Return a stream that returns windows when all their rows have arrived."""
-    if stream.is_complete:
-        return replace(stream, rest=True)
-    _require_rowtime(stream)
-    window = stream.windows[-1]
-    return replace(stream, state=OperatorState.ROWS, operation=window, rest=True)
 
 
 def _require_rowtime(stream: _Stream) -> None:

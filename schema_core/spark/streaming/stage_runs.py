@@ -1,4 +1,4 @@
-"""Run the stages of a streaming query for a micro-batch: see `changelog_stages`."""
+"""Run the stages of a streaming query for a micro-batch: see `stage_plans`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import KIND
-from schema_core.spark.streaming.changelog_stages import (
+from schema_core.spark.streaming.stage_plans import (
     Gate,
     Input,
     KeyColumns,

@@ -64,7 +64,7 @@ from schema_core.spark.jobs import inherit, local_properties, reason, spark_erro
 from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
-from schema_core.spark.streaming.changelog_stages import StagedQuery, staged_query
+from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
     JobDescription,
@@ -80,6 +80,7 @@ from schema_core.spark.streaming.incremental import (
     stream_plan,
     updated_parts,
 )
+from schema_core.spark.streaming.stage_plans import StagedQuery
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.stream_stages import (

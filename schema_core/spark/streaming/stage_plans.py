@@ -1,0 +1,181 @@
+"""The stages of a streaming query: `changelog_stages` plans them, `stage_runs` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
+
+from schema_core.base.lazy import dataclass
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.expressions.typed import Ref
+from schema_core.query import relation as relational
+from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable
+from schema_core.schema.resolved import ResolvedSchema
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.reading.pushdown import scan_demands
+from schema_core.spark.reading.row_kinds import KIND
+from schema_core.spark.streaming.group_windows import ANY, INPUT
+
+#: Prefix of the names of tables whose rows a stage reads or returns.
+RESULT: Final = f"{PREFIX}result"
+
+#: Positions of columns, of which the first that is not NULL is the value of a key.
+KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Rows that a stage reads where its query has `scan`.
+
+    Attributes:
+        scan: The scan.
+        rows: The rows, with the columns of the key last.
+        key: The number of columns of the key.
+        inserts: Whether rows are only added.
+    """
+
+    scan: Scan
+    rows: Relation
+    key: int
+    inserts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """An operation whose result is maintained by key.
+
+    Attributes:
+        query: The result for all rows of the inputs. Columns of the key follow those of `result`.
+        inputs: The rows that it reads. Without columns of a key there is one key.
+        key: The columns of the result that have the key.
+        result: What later stages scan.
+        inserts: Whether rows are only added to the result.
+        name: The operation, as EXPLAIN shows it.
+        complete: Whether all rows of a key arrive in one micro-batch: no rows are kept.
+    """
+
+    query: Relation
+    inputs: tuple[Input, ...]
+    key: KeyColumns
+    result: Scan
+    inserts: bool
+    name: str
+    complete: bool
+
+    @property
+    def kept(self) -> tuple[Input, ...]:
+        """The inputs whose rows are kept."""
+        return () if self.complete else self.inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Rows that are returned when the watermark has passed their time; later ones are dropped.
+
+    Attributes:
+        input: The rows, which are only added.
+        time: The column with the time: the end of a window, or a rowtime.
+        is_end: Whether it is the end of a window, which lasts until a millisecond before.
+        result: What later stages scan.
+        name: The operation, as EXPLAIN shows it.
+    """
+
+    input: Input
+    time: Column
+    is_end: bool
+    result: Scan
+    name: str
+
+    @property
+    def inserts(self) -> bool:
+        """Whether rows are only added to the result."""
+        return True
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The rows that it reads."""
+        return (self.input,)
+
+    @property
+    def kept(self) -> tuple[Input, ...]:
+        """The inputs whose rows are kept."""
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class StagedQuery:
+    """A query of unbounded tables as stages.
+
+    Attributes:
+        query: The rows of the result by row, from the sources and the results of stages.
+        stages: The stages; each reads sources and results of those before it.
+        timed: The sources, by position, whose watermarks the gates wait for.
+        sources: The scans of unbounded tables.
+        bounded: Scans of rows that arrive with the first micro-batch, and these rows.
+        inserts: Whether rows are only added to the result.
+        table: The path of an unbounded table that it reads.
+    """
+
+    query: Relation
+    stages: tuple[Stage | Gate, ...]
+    timed: tuple[int, ...]
+    sources: tuple[Scan, ...]
+    bounded: tuple[tuple[Scan, Relation], ...]
+    inserts: bool
+    table: str
+
+    @property
+    def has_state(self) -> bool:
+        """Whether rows are kept between micro-batches."""
+        return bool(self.stages)
+
+    @property
+    def states(self) -> list[str]:
+        """The operations whose rows are kept."""
+        return [
+            stage.name for stage in self.stages if isinstance(stage, Stage) and not stage.complete
+        ]
+
+    def inputs(self) -> Iterator[Input]:
+        """Yield the rows that stages read."""
+        for stage in self.stages:
+            yield from stage.inputs
+
+    def columns_read(self) -> list[tuple[Scan, frozenset[str]]]:
+        """Return the sources, and the names of the columns that are read of each."""
+        demands: dict[int, frozenset[str]] = {}
+        rows = [input_.rows for input_ in self.inputs()]
+        for relation in (*rows, self.query):
+            for scan, demand in scan_demands(relation).items():
+                demands[scan] = demands.get(scan, frozenset()) | demand.columns
+        whole = {id(part) for part in (*rows, self.query) if isinstance(part, Scan)}
+        return [
+            (scan, demands[id(scan)])
+            if id(scan) in demands and id(scan) not in whole
+            else (scan, frozenset(column.name for column in scan.columns))
+            for scan in self.sources
+        ]
+
+
+def scan_of(columns: Sequence[Column], number: object) -> Scan:
+    """Return a scan with columns."""
+    names, types = [column.name for column in columns], [column.type for column in columns]
+    identifier = ObjectIdentifier.of("", "", f"{RESULT}{number}")
+    return Scan(SourceTable(identifier, ResolvedSchema.physical(names, types)), tuple(columns))
+
+
+def scan_with_kind(columns: Sequence[Column]) -> Scan:
+    """Return a scan of changes, with `KIND` as its last column."""
+    return scan_of([*columns, KIND], RESULT)
+
+
+def columns_read(scan: Scan, names: frozenset[str]) -> relational.Select:
+    """Return the query of some columns of a scan."""
+    columns = [column for column in scan.columns if column.name in names]
+    items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
+    return relational.Select(tuple(items) or (ANY,), relational.Named(scan, INPUT, scan.columns))
+
+
+def all_columns(scan: Scan) -> relational.Select:
+    """Return the query of all columns of a scan."""
+    return columns_read(scan, frozenset(column.name for column in scan.columns))
