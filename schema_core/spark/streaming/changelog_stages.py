@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final, cast
 
 from schema_core.base.paths import format_path
+from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
     Typed,
 )
+from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.rankings import reference
 from schema_core.query.relation import (
@@ -38,12 +41,16 @@ from schema_core.query.temporal_joins import snapshot_of
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.streaming.block_keys import (
     KEY,
+    SubquerySources,
+    equations_of,
     has_state,
     is_over_block,
+    is_plain,
     is_ranking,
-    join_key,
     kept_sides,
     key_of,
+    keys_of_sources,
+    lasting_filters,
     leaves_of,
     operation_of,
     reads_outer,
@@ -51,16 +58,16 @@ from schema_core.spark.streaming.block_keys import (
     window_calls,
     with_key,
     with_leaves,
+    with_subqueries,
 )
 from schema_core.spark.streaming.group_windows import INPUT, split_block
 from schema_core.spark.streaming.incremental import (
     BOUNDS,
     END,
-    HINT,
     START,
+    StreamPlan,
     is_lateral_query,
-    name_of,
-    refusal,
+    stream_plan,
 )
 from schema_core.spark.streaming.interval_joins import INNER
 from schema_core.spark.streaming.stage_plans import (
@@ -75,6 +82,11 @@ from schema_core.spark.streaming.stage_plans import (
 )
 from schema_core.types.temporal import TimestampKind
 
+#: What to do instead of an operation that needs all rows.
+HINT: Final = (
+    "read the table with options that bound it, or write its rows into a table and query that in "
+    "batch mode"
+)
 #: Relations that Flink computes by time, or only from all rows.
 OPERATORS: Final = (
     relational.ProcessTable,
@@ -92,14 +104,21 @@ def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stage
         UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
             mode by another rule than in batch mode, or not at all.
     """
-    return _Staging(is_unbounded).plan(without_common_tables(query))
+    query = without_common_tables(query)
+    plan = _Staging(is_unbounded, has_operators=True).plan(query)
+    if plan is not None and plan.operators and any(isinstance(part, Gate) for part in plan.stages):
+        # gates return a window a micro-batch earlier than Spark's operators
+        return _Staging(is_unbounded, has_operators=False).plan(query)
+    return plan
 
 
 class _Staging:
     """Methods return a relation that is computed by row, after adding the stages below it."""
 
-    def __init__(self, is_unbounded: Callable[[Scan], bool]) -> None:
+    def __init__(self, is_unbounded: Callable[[Scan], bool], *, has_operators: bool) -> None:
         self._is_unbounded = is_unbounded
+        self._has_operators = has_operators
+        self._operators: list[tuple[Scan, StreamPlan]] = []
         self._stages: list[Stage | Gate] = []
         self._timed: set[int] = set()
         #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
@@ -120,12 +139,15 @@ class _Staging:
         self._changing = {id(scan): (scan, True) for scan in sources}
         self._table = format_path(sources[0].table.identifier)
         result = self._by_row(query)
+        read = self._sources_of(result)
+        sources = tuple(scan for scan in sources if id(scan) in read)
         timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self._timed)
         return StagedQuery(
             result,
             tuple(self._stages),
             timed,
             sources,
+            tuple(self._operators),
             tuple(self._bounded),
             self._inserts(result),
             self._table,
@@ -146,7 +168,11 @@ class _Staging:
         )
 
     def _refuse(self, operation: str, hint: str) -> None:
-        raise refusal(operation, self._table, hint)
+        raise UnsupportedError(
+            f"{operation} cannot be computed as rows arrive in the unbounded table {self._table}",
+            code="streaming-not-supported",
+            hint=hint,
+        )
 
     # --- relations -----------------------------------------------------------------------------
 
@@ -164,12 +190,12 @@ class _Staging:
                 return self._set_operation(relation)
             case relational.Sort():
                 return self._sort(relation)
-            case relational.WindowTable() if relation.function != "SESSION":
+            case relational.WindowTable():
                 return self._window(relation)
             case relational.With():
                 self._refuse("WITH RECURSIVE", HINT)
             case _:
-                self._refuse(name_of(relation), HINT)
+                self._refuse(_name_of(relation), HINT)
         raise AssertionError(relation)
 
     def _block(self, block: relational.Select) -> Relation:
@@ -177,21 +203,36 @@ class _Staging:
         by_rank = self._select_by_rank(block)
         if by_rank is not None:
             return by_rank
-        conditions = [join.condition for join in joins_in(block.source)]
-        expressions = [*expressions_of(block), *(part for part in conditions if part is not None)]
-        subqueries = [rows_of(part) for typed in expressions for part in subqueries_in(typed)]
-        changing = [query for query in subqueries if self._changes(query)]
-        if changing or reads_outer(subqueries, block):
-            return self._from_all_rows(block, "a subquery")
+        if has_state(block):
+            # those of WHERE are computed before the operation
+            others = [typed for typed in expressions_of(block) if typed is not block.where]
+            for query in (rows_of(part) for typed in others for part in subqueries_in(typed)):
+                if self._changes(query) or reads_outer(query):
+                    return self._from_all_rows(block, "a subquery")
         for key in () if block.grouping is None else block.grouping.keys:
             if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
                 self._refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", HINT)
         if has_state(block):
-            return self._stateful(block)
-        source = cast("Relation", block.source)  # a block without one does not change
+            operator = self._operator(block)
+            return self._stateful(block) if operator is None else operator
+        joins = list(joins_in(block.source))
+        conditions = [join.condition for join in joins if join.condition is not None]
+        if any(
+            self._changes(rows_of(part)) for typed in conditions for part in subqueries_in(typed)
+        ):
+            return self._from_all_rows(block, "a subquery")
+        queries = [
+            part
+            for typed in expressions_of(block)
+            for part in subqueries_in(typed)
+            if self._changes(rows_of(part))
+        ]
+        source = block.source
+        if source is None:
+            return self._from_all_rows(block, "a subquery")
         leaves = list(leaves_of(source))
-        if sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
-            return self._join(block, leaves)
+        if queries or sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
+            return self._join(block, source, queries)
         return replace(block, source=self._source(source))
 
     def _source(self, source: Relation) -> Relation:
@@ -212,20 +253,47 @@ class _Staging:
         kind = getattr(window.time.type, "kind", None)
         if kind is not TimestampKind.ROWTIME:
             self._refuse(f"{window.function} by a column that is not a rowtime", HINT)
-        rows = replace(window, input=self._by_row(window.input))
-        result = self._gate(rows, len(window.columns) - 2, window.function, is_end=True)
+        rows, sessions = self._by_row(window.input), None
+        if window.function == "SESSION":
+            sessions = window
+        else:
+            rows = replace(window, input=rows)
         end = len(window.columns) - 2
+        result = self._gate(rows, end, window.function, is_end=True, sessions=sessions)
         self._windows[id(result)] = {end - 1: START, end: END}
         return result
 
-    def _gate(self, rows: Relation, time: int, name: str, *, is_end: bool) -> Scan:
+    def _operator(self, block: relational.Select) -> Scan | None:
+        """Return the rows of a block that Spark's own operator of windows computes."""
+        if block.grouping is None or not self._has_operators:
+            return None
+        plan = stream_plan(block, self._is_unbounded)
+        if plan is None or not plan.has_windows:
+            return None
+        scan = scan_of(result_columns(block), f"{RESULT}{len(self._operators)}")
+        self._operators.append((scan, plan))
+        self._changing[id(scan)] = scan, True
+        self._windows[id(scan)] = dict(plan.bounds)
+        return scan
+
+    def _gate(
+        self,
+        rows: Relation,
+        time: int,
+        name: str,
+        *,
+        is_end: bool,
+        sessions: relational.WindowTable | None = None,
+    ) -> Scan:
         """Return the rows of a relation by row, when the watermark has passed their time."""
         if not self._inserts(rows):
             self._refuse(f"{name} of rows that are updated", HINT)
         input_ = self._input(rows)
-        result = scan_of(input_.scan.columns, len(self._stages))
-        column = input_.scan.columns[time]
-        self._stages.append(Gate(input_, column, is_end, result, name))
+        columns = input_.scan.columns
+        if sessions is not None:
+            sessions, columns = replace(sessions, input=input_.scan), sessions.columns
+        result = scan_of(columns, len(self._stages))
+        self._stages.append(Gate(input_, columns[time], is_end, result, name, sessions))
         self._changing[id(result)] = result, True
         self._timed |= self._sources_of(rows)
         return result
@@ -325,10 +393,10 @@ class _Staging:
         for part in relations_in(query):
             if isinstance(part, relational.Select):
                 self._require_computable(part)
-                if window_calls(part) and not is_ranking(part) and self._changes(part):
-                    self._refuse(f"OVER together with {name}", HINT)
+                if self._changes(part):
+                    self._require_no_over(part, name)
             elif isinstance(part, OPERATORS) and self._changes(part):
-                self._refuse(name_of(part), HINT)
+                self._refuse(_name_of(part), HINT)
         return self._stage(query, inputs, (), name, inserts=False)
 
     def _stateful(self, block: relational.Select) -> Relation:
@@ -421,39 +489,65 @@ class _Staging:
         self._note_windows(result, block, {name: part for name, part in parts.items() if part})
         return result
 
-    def _join(self, block: relational.Select, leaves: Sequence[Relation]) -> Relation:
-        """Return the result of a join of several changing sources."""
-        changing = [leaf for leaf in leaves if self._changes(leaf)]
-        named = [leaf for leaf in changing if isinstance(leaf, relational.Named)]
-        source = cast("Relation", block.source)
-        is_plain = len(named) == len(changing) and not any(leaf.lateral for leaf in named)
-        if not is_plain or not self._keeps_changing(source):
-            return self._from_all_rows(block, "a join")
-        key = join_key(block, named)
-        keys = [[parts[place] for parts in key] for place in range(len(named))]
-        below = [cast("relational.Named", self._by_row(leaf)) for leaf in named]
+    def _join(
+        self, block: relational.Select, source: Relation, queries: Sequence[Subquery]
+    ) -> Relation:
+        """Return the result of a join of several changing sources, or with changing subqueries."""
+        name = "a subquery" if queries else "a join"
+        leaves = list(leaves_of(source))
+        # rows of bounded tables that decide whether a row is returned arrive with the first changes
+        arrive = not self._keeps_changing(source) or not any(map(self._changes, leaves))
+        named = [
+            leaf
+            for leaf in leaves
+            if self._changes(leaf)
+            or (arrive and isinstance(leaf, relational.Named) and not leaf.lateral)
+        ]
+        within = self._within(queries, leaves)
+        if within is None or not all(map(is_plain, named)):
+            return self._from_all_rows(block, name)
+        sources = [leaf for leaf in named if is_plain(leaf)]
+        sources += [leaf for part in within for leaf in part.sources]
+        equations = [*equations_of(block), *chain(*(part.equations(block) for part in within))]
+        key = keys_of_sources(equations, [leaf.alias for leaf in sources])
+        keys = [[parts[place] for parts in key] for place in range(len(sources))]
+        below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
         inputs = [self._input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
         is_complete = all(map(self._is_complete, below, keys))
-        scans: dict[int, Relation] = {
+        new: dict[int, Relation] = {
             id(leaf): replace(leaf, input=input_.scan)
-            for leaf, input_ in zip(named, inputs, strict=True)
+            for leaf, input_ in zip(sources, inputs, strict=True)
         }
-        width, size = len(block.items), len(named)
-        items = [
-            Item(f"{KEY}{place}", part)
-            for place, part in enumerate(part for parts in key for part in parts)
-        ]
-        places = tuple(
-            tuple(range(width + number * size, width + (number + 1) * size))
-            for number in range(len(key))
+        query = with_subqueries(block, {id(part.query): part.rows(new) for part in within})
+        query = replace(query, source=with_leaves(source, new))
+        query, places = _with_keys(query, [parts[: len(named)] for parts in key])
+        lasting = {id(part) for part in lasting_filters(block)}
+        inserts = (
+            all(join.kind in INNER for join in joins_in(source))
+            and all(id(part.query) in lasting and not part.has_state for part in within)
+            and all(input_.inserts for input_ in inputs)
         )
-        query = replace(block, items=(*block.items, *items), source=with_leaves(source, scans))
-        is_inner = all(join.kind in INNER for join in joins_in(source))
-        inserts = is_inner and all(input_.inserts for input_ in inputs)
-        result = self._stage(query, inputs, places, "a join", inserts=inserts, complete=is_complete)
+        result = self._stage(query, inputs, places, name, inserts=inserts, complete=is_complete)
         bounds = {name: part for leaf in below for name, part in self._bounds(leaf).items()}
         self._note_windows(result, block, bounds if is_complete else {})
         return result
+
+    def _within(
+        self, queries: Sequence[Subquery], leaves: Sequence[Relation]
+    ) -> list[SubquerySources] | None:
+        """Return the sources of subqueries; None if they or their aliases are not distinct."""
+        within = []
+        aliases = [leaf.alias for leaf in leaves if isinstance(leaf, relational.Named)]
+        for number, query in enumerate(queries):
+            part = SubquerySources.of(query, number, self._changes)
+            if part is None:
+                return None
+            if isinstance(block := rows_of(query), relational.Select) and not part.is_source:
+                self._require_computable(block)
+                self._require_no_over(block, "a subquery")
+            within.append(part)
+            aliases += [leaf.alias for leaf in part.sources]
+        return within if len(set(aliases)) == len(aliases) else None
 
     def _keeps_changing(self, source: Relation) -> bool:
         """Return whether no join keeps rows of a bounded table without a match."""
@@ -528,6 +622,10 @@ class _Staging:
             if snapshot_of(join) is not None:
                 self._refuse("FOR SYSTEM_TIME AS OF", HINT)
 
+    def _require_no_over(self, block: relational.Select, name: str) -> None:
+        if window_calls(block) and not is_ranking(block):
+            self._refuse(f"OVER together with {name}", HINT)
+
     def _require_order(self, block: relational.Select, *, is_ranked: bool) -> None:
         """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
         if is_ranked and is_ranking(block):
@@ -542,3 +640,33 @@ class _Staging:
                 "OVER that is not ordered by a time attribute, ascending,",
                 "order by a time attribute, or select the first rows by ROW_NUMBER",
             )
+
+
+def _name_of(relation: relational.Relation) -> str:
+    """Return the name of an operation that is refused."""
+    match relation:
+        case relational.ProcessTable(function=name):
+            return f"the function {name}"
+        case relational.WindowTable(function=name):
+            return f"the window function {name}"
+        case relational.VectorSearch():
+            return "VECTOR_SEARCH"
+        case relational.Sample():
+            return "TABLESAMPLE"
+        case relational.Match():
+            return "MATCH_RECOGNIZE"
+        case relational.Sort(keys=keys):
+            return "ORDER BY" if keys else "LIMIT or OFFSET"
+        case _:
+            return "the query"
+
+
+def _with_keys(
+    block: relational.Select, keys: Sequence[Sequence[Typed]]
+) -> tuple[relational.Select, KeyColumns]:
+    """Return a block with the columns of keys, each with one for each source, and their places."""
+    items, places = list(block.items), []
+    for parts in keys:
+        places.append(tuple(range(len(items), len(items) + len(parts))))
+        items += [Item(f"{KEY}{len(items) + place}", part) for place, part in enumerate(parts)]
+    return replace(block, items=tuple(items)), tuple(places)

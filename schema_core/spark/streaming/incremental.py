@@ -65,23 +65,6 @@ _SIDES: dict[JoinKind, tuple[bool, bool]] = {
     JoinKind.FULL: (False, False),
 }
 
-#: An outer join that returns rows of a bounded table without a match.
-PRESERVES_BOUNDED = "{}, which keeps the rows of a bounded table without a match,"
-
-
-#: What to do instead of an operation that needs all rows.
-HINT: Final = (
-    "read the table with options that bound it, or write its rows into a table and query that in "
-    "batch mode"
-)
-#: What a join of two unbounded tables needs.
-JOIN_HINT: Final = (
-    "join by an equation and by bounds of both rowtimes, such as a.k = b.k AND a.ts BETWEEN "
-    "b.ts - INTERVAL '5' MINUTE AND b.ts + INTERVAL '5' MINUTE"
-)
-#: What to do instead of a condition of UNNEST.
-ON_TRUE: Final = "join ON TRUE, and write the condition into WHERE"
-
 
 class OperatorState(Enum):
     """The state of a streaming query's one operation that has one."""
@@ -192,16 +175,17 @@ class _Stream:
 def stream_plan(
     query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
 ) -> StreamPlan | None:
-    """Return how a query without views is computed as rows arrive, None without unbounded tables.
+    """Return how Spark's own operators compute a query without views as rows arrive.
 
-    Errors name the operation and table (`streaming-not-supported`).
+    None if they do not, or if it reads no unbounded table.
     """
     query = without_common_tables(query)
-    stream = _StreamAnalysis(is_unbounded).table(query)
-    if stream is None:
+    try:
+        stream = _StreamAnalysis(is_unbounded).table(query)
+    except _NeedsStagesError:
         return None
-    if stream.is_updated and stream.state is not None and len(stream.key) < stream.keys:
-        _refuse(f"{stream.state.value} whose keys are not all columns of the result", stream)
+    if stream is None or (stream.is_updated and len(stream.key) < stream.keys):
+        return None
     operation = stream.operation
     sides: tuple[TimedSide, ...] = ()
     if isinstance(operation, relational.Select | relational.SetOperation | relational.Join):
@@ -227,13 +211,17 @@ def stream_plan(
 
 def updated_parts(
     query: relational.Relation, is_unbounded: Callable[[relational.Scan], bool]
-) -> Mapping[int, bool]:
+) -> Mapping[int, bool] | None:
     """Return whether rows of each part of a query are updated, by the part's identity.
 
-    Parts that are computed only with the one above are left out. Errors are those of `stream_plan`.
+    Parts that are computed only with the one above are left out. None if Spark's operators do not
+    compute the query.
     """
     analysis = _StreamAnalysis(is_unbounded)
-    analysis.table(query)
+    try:
+        analysis.table(query)
+    except _NeedsStagesError:
+        return None
     return analysis.updates
 
 
@@ -325,8 +313,7 @@ class _StreamAnalysis:
                 stream = next((table for own, table in reversed(self._common) if own == name), None)
             case relational.Snapshot(input=below):
                 stream = self.table(below)
-                name = "the processing time" if is_lookup(relation) else "a rowtime"
-                _refuse(f"FOR SYSTEM_TIME AS OF {name}", stream)
+                _decline(stream)
             case relational.Named(input=below):
                 stream = self.table(below)
                 stream = (
@@ -342,7 +329,7 @@ class _StreamAnalysis:
                 stream = self._window(relation)
             case _:
                 stream = self.table(relation.input)
-                _refuse(name_of(relation), stream)
+                _decline(stream)
         self._require_bounded_subqueries(relation)
         return stream
 
@@ -374,14 +361,13 @@ class _StreamAnalysis:
         is_last: bool,
     ) -> _Stream | None:
         """Only the last set operation of a chain may remove duplicates."""
-        name = operation.operator + (" ALL" if operation.all else "")
         if operation.operator != "UNION" or not (operation.all or is_last):
-            _refuse(name, left or right)
+            _decline(left or right)
         if left is None or right is None:
-            _refuse(f"{name} with a bounded table", left or right)
+            _decline(left or right)
             return None
         for operand in (left, right):
-            _refuse_state(name, operand)
+            _require_no_state(operand)
         stream = _Stream(left.table)
         return (
             stream
@@ -393,48 +379,38 @@ class _StreamAnalysis:
         self, join: relational.Join, left: _Stream | None, right: _Stream | None
     ) -> _Stream | None:
         stream = left or right
-        if (snapshot := snapshot_of(join)) is not None and not is_lookup(snapshot):
-            _refuse("a join FOR SYSTEM_TIME AS OF a rowtime", stream)
-        if is_lateral_query(join.right):
-            _refuse("LATERAL of a query", stream)
-        if _has_condition_on_elements(join):
-            _refuse(
-                f"{_name(join)} of UNNEST or a table function with a condition", stream, ON_TRUE
-            )
+        snapshot = snapshot_of(join)
+        is_as_of = snapshot is not None and not is_lookup(snapshot)
+        if is_as_of or is_lateral_query(join.right) or _has_condition_on_elements(join):
+            _decline(stream)
         if left is not None and right is not None:
             return self._interval_join(join, left, right)
         for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
             if side is not None and not allowed:
-                _refuse(PRESERVES_BOUNDED.format(_name(join)), side)
+                _decline(side)
         if stream is not None and stream.is_updated:
-            _refuse(f"{_name(join)} of rows that are updated", stream)
+            _decline(stream)
         return stream
 
     def _interval_join(self, join: relational.Join, left: _Stream, right: _Stream) -> _Stream:
         """Join two unbounded tables; the state must be bounded."""
-        name = f"{_name(join)} of two unbounded tables"
         for side in (left, right):
-            if side.is_updated:
-                _refuse(f"{_name(join)} of rows that are updated", side)
-            _refuse_state(name, side)
+            _require_no_state(side)
         conditions = conjuncts(join.condition)
         if join.kind in INNER:
             conditions = [*conditions, *self._where]
         bounds = time_bounds(conditions, join)
-        if bounds is None:
-            _refuse(f"{name} without bounds of their rowtimes, whose state grows forever,", left,
-                    JOIN_HINT)  # fmt: skip
-        if not any(equations(conditions, join)):
-            _refuse(f"{name} without an equation of their columns", left, JOIN_HINT)
+        if bounds is None or not any(equations(conditions, join)):
+            raise _NeedsStagesError
         return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
 
     def _window(self, table: relational.WindowTable) -> _Stream | None:
         stream = self.table(table.input)
         if stream is None:
             return None
-        _refuse_state(f"the window function {table.function}", stream)
+        _require_no_state(stream)
         if table.function == "SESSION":
-            _refuse("SESSION", stream)  # a row changes the bounds of its session
+            _decline(stream)  # a row changes the bounds of its session
         start, end = len(table.columns) - 3, len(table.columns) - 2
         windows = (*stream.windows, table)
         return _Stream(stream.table, windows, {start: START, end: END})
@@ -451,22 +427,22 @@ class _StreamAnalysis:
         self._where = outer
         if stream is None:
             return None
+        if block.qualify is not None:
+            raise _NeedsStagesError
         parts = [part for item in expressions_of(block) for part in subexpressions(item)]
         queries = (rows_of(part) for part in parts if isinstance(part, Subquery))
-        if any(True for query in queries for _ in outer_columns(query)):
-            _refuse("a correlated subquery", stream)
+        is_correlated = any(True for query in queries for _ in outer_columns(query))
+        if is_correlated or any(map(is_windowed, parts)):
+            raise _NeedsStagesError
         if block.grouping is not None:
             stream = self._group_stream(block, stream, parts)
         elif stream.is_updated and len(conjuncts(block.where)) > (ranking is not None):
-            _refuse("WHERE on rows that are updated", stream)
-        if block.qualify is not None or any(map(is_windowed, parts)):
-            _refuse("OVER", stream)
+            raise _NeedsStagesError
         stream = stream.rename_columns(items_by_reference(block))
         if not block.distinct:
             return stream
-        if BOUNDS <= set(stream.bounds.values()) and stream.windows:
-            _refuse("SELECT DISTINCT of windows", stream)
-        _refuse_state("SELECT DISTINCT", stream)
+        if BOUNDS <= set(stream.bounds.values()) or stream.state is not None:
+            raise _NeedsStagesError
         return replace(stream, state=OperatorState.DISTINCT, operation=block)
 
     def _group_stream(
@@ -474,26 +450,18 @@ class _StreamAnalysis:
     ) -> _Stream:
         grouping = cast("relational.Grouping", block.grouping)  # it is called for such blocks
         keys = grouping.keys
-        if stream.is_updated:
-            _refuse("GROUP BY of rows that are updated", stream)
+        has_more = grouping.sets is not None or block.distinct or _needs_rows(parts)
+        if stream.state is not None or has_more:
+            raise _NeedsStagesError
         if _names_window(stream, keys):
-            is_aggregable = grouping.sets is None and not block.distinct and not _needs_rows(parts)
-            if not is_aggregable or stream.state is not None:
-                _refuse("GROUP BY a window, of its rows,", stream)
             _require_rowtime(stream)
             return replace(stream, state=OperatorState.WINDOW, operation=block)
-        for key in keys:
-            # such a group is returned when the window ends: it is not updated
-            if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
-                _refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", stream)
-        operation = "GROUP BY" if keys else "an aggregate without GROUP BY"
-        _refuse_state(operation, stream)
-        if grouping.sets is not None:
-            _refuse("GROUP BY with several grouping sets", stream)
-        if block.having is not None:
-            _refuse("HAVING of groups that are updated", stream)
-        if block.distinct or _needs_rows(parts):
-            _refuse(f"{operation} with DISTINCT or a function of the user", stream)
+        # a group of a group window is returned when the window ends: it is not updated
+        has_group_window = any(
+            isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS for key in keys
+        )
+        if has_group_window or block.having is not None:
+            raise _NeedsStagesError
         names = frozenset(reference(key) for key in keys)
         return replace(
             stream,
@@ -509,17 +477,13 @@ class _StreamAnalysis:
         call = cast("FunctionCall", ranking.block.items[ranking.rank].expression)
         if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
             return self.table(source)
-        _refuse_state("ROW_NUMBER", stream)
+        _require_no_state(stream)
         kind = getattr(ranking.block.items[ranking.time].expression.type, "kind", None)
-        if kind is TimestampKind.PROCTIME and not ranking.descending:
-            state = OperatorState.FIRST
-        else:
-            _refuse("ROW_NUMBER by another order than the processing time", stream)
-        key: frozenset[object] = frozenset(ranking.key)
-        stream = _Stream(stream.table, (), {}, state, ranking.block, key, len(key), ranking)
-        return stream.rename_columns(
-            _names_of_source(cast("relational.Named", source))
-        )  # that of `first_rows`
+        if kind is not TimestampKind.PROCTIME or ranking.descending:
+            _decline(stream)
+        return _Stream(
+            stream.table, state=OperatorState.FIRST, operation=ranking.block, ranking=ranking
+        ).rename_columns(_names_of_source(cast("relational.Named", source)))  # of `first_rows`
 
     def _with(self, query: relational.With) -> _Stream | None:
         depth = len(self._common)
@@ -528,7 +492,7 @@ class _StreamAnalysis:
                 self._common.append((table.name, None))
             stream = self.table(table.relation)
             if query.recursive:
-                _refuse("WITH RECURSIVE", stream)
+                _decline(stream)
             self._common.append((table.name, stream))
         stream = self.table(query.input)
         del self._common[depth:]
@@ -538,7 +502,7 @@ class _StreamAnalysis:
         expressions: Iterable[Typed] = () if relation is None else parts_of(relation)[0]
         for expression in expressions:
             for subquery in subqueries_in(expression):
-                _refuse("a subquery in an expression", self.table(rows_of(subquery)))
+                _decline(self.table(rows_of(subquery)))
 
 
 # --- windows --------------------------------------------------------------------------------------
@@ -569,33 +533,26 @@ def _require_rowtime(stream: _Stream) -> None:
     for window in stream.windows:
         type_ = cast("TimestampType | LocalZonedTimestampType", window.time.type)  # resolved
         if type_.kind is not TimestampKind.ROWTIME:
-            _refuse(f"{window.function} by a column that is not a rowtime", stream)
+            _decline(stream)
 
 
-# --- what is refused ------------------------------------------------------------------------------
+# --- what Spark's operators do not compute --------------------------------------------------------
 
 
-def name_of(relation: relational.Relation) -> str:
-    """Return the name of an operation that is refused."""
-    match relation:
-        case relational.ProcessTable(function=name):
-            return f"the function {name}"
-        case relational.WindowTable(function=name):
-            return f"the window function {name}"
-        case relational.VectorSearch():
-            return "VECTOR_SEARCH"
-        case relational.Sample():
-            return "TABLESAMPLE"
-        case relational.Match():
-            return "MATCH_RECOGNIZE"
-        case relational.Sort(keys=keys):
-            return "ORDER BY" if keys else "LIMIT or OFFSET"
-        case _:
-            return "the query"
+class _NeedsStagesError(Exception):
+    """An operation that keeps other rows than those of Spark's operators."""
 
 
-def _name(join: relational.Join) -> str:
-    return "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
+def _decline(stream: _Stream | None) -> None:
+    """Leave an operation on an unbounded table to stages; None is a bounded table."""
+    if stream is not None:
+        raise _NeedsStagesError
+
+
+def _require_no_state(stream: _Stream) -> None:
+    """Leave a second operation with state to stages."""
+    if stream.state is not None:
+        raise _NeedsStagesError
 
 
 def is_lateral_query(right: relational.Relation) -> bool:
@@ -611,24 +568,3 @@ def _has_condition_on_elements(join: relational.Join) -> bool:
     if not isinstance(right, relational.Named) or not right.lateral or join.condition is None:
         return False
     return not adds_elements(join) and any(True for _ in outer_columns(right.input))
-
-
-def _refuse_state(operation: str, stream: _Stream) -> None:
-    """Refuse a second operation with state (`streaming-not-supported`)."""
-    if stream.state is not None:
-        _refuse(f"{operation} after {stream.state.value}", stream)
-
-
-def _refuse(operation: str, stream: _Stream | None, hint: str = HINT) -> None:
-    """Refuse an operation on a stream; None is a bounded table (`streaming-not-supported`)."""
-    if stream is not None:
-        raise refusal(operation, stream.table, hint)
-
-
-def refusal(operation: str, table: str, hint: str) -> UnsupportedError:
-    """Return the error for an operation on an unbounded table (`streaming-not-supported`)."""
-    return UnsupportedError(
-        f"{operation} cannot be computed as rows arrive in the unbounded table {table}",
-        code="streaming-not-supported",
-        hint=hint,
-    )

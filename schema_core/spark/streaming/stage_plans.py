@@ -15,9 +15,12 @@ from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.pushdown import scan_demands
 from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.streaming.group_windows import ANY, INPUT
+from schema_core.spark.streaming.incremental import StreamPlan
 
 #: Prefix of the names of tables whose rows a stage reads or returns.
 RESULT: Final = f"{PREFIX}result"
+#: The column that is true for new rows.
+NEW: Final = Item(f"{PREFIX}new", ANY.expression)
 
 #: Positions of columns, of which the first that is not NULL is the value of a key.
 KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
@@ -52,6 +55,11 @@ class Stage:
         inserts: Whether rows are only added to the result.
         name: The operation, as EXPLAIN shows it.
         complete: Whether all rows of a key arrive in one micro-batch: no rows are kept.
+        drivers: The inputs, by position, of which each new row has its own rows in the result,
+            which never change. They meet rows that arrived before, of inputs after theirs, or
+            until now, of inputs before theirs. Empty if the result of a key may change.
+        marked: Whether `query` computes the rows of the only input together, and its last column
+            says which of them are new.
     """
 
     query: Relation
@@ -60,12 +68,24 @@ class Stage:
     result: Scan
     inserts: bool
     name: str
-    complete: bool
+    complete: bool = False
+    drivers: tuple[int, ...] = ()
+    marked: bool = False
 
     @property
-    def kept(self) -> tuple[Input, ...]:
-        """The inputs whose rows are kept."""
-        return () if self.complete else self.inputs
+    def kept(self) -> tuple[int, ...]:
+        """The inputs, by position, whose rows are kept."""
+        places = tuple(range(len(self.inputs)))
+        if self.complete:
+            return ()
+        if not self.drivers or self.marked:
+            return places
+        return tuple(place for place in places if {place} != {*self.drivers})
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether its result is kept, to be compared with a later one."""
+        return not self.complete and not self.drivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +98,9 @@ class Gate:
         is_end: Whether it is the end of a window, which lasts until a millisecond before.
         result: What later stages scan.
         name: The operation, as EXPLAIN shows it.
+        sessions: The query of the rows with their sessions, which rows that arrive later extend;
+            None where the time of a row never changes.
+        keeps_late: Whether late rows are returned, too.
     """
 
     input: Input
@@ -85,6 +108,8 @@ class Gate:
     is_end: bool
     result: Scan
     name: str
+    sessions: Relation | None = None
+    keeps_late: bool = False
 
     @property
     def inserts(self) -> bool:
@@ -97,9 +122,9 @@ class Gate:
         return (self.input,)
 
     @property
-    def kept(self) -> tuple[Input, ...]:
-        """The inputs whose rows are kept."""
-        return (self.input,)
+    def kept(self) -> tuple[int, ...]:
+        """The inputs, by position, whose rows are kept."""
+        return (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +136,7 @@ class StagedQuery:
         stages: The stages; each reads sources and results of those before it.
         timed: The sources, by position, whose watermarks the gates wait for.
         sources: The scans of unbounded tables.
+        operators: Scans of the windows that Spark's own operators return, and their plans.
         bounded: Scans of rows that arrive with the first micro-batch, and these rows.
         inserts: Whether rows are only added to the result.
         table: The path of an unbounded table that it reads.
@@ -120,6 +146,7 @@ class StagedQuery:
     stages: tuple[Stage | Gate, ...]
     timed: tuple[int, ...]
     sources: tuple[Scan, ...]
+    operators: tuple[tuple[Scan, StreamPlan], ...]
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
     table: str
@@ -127,13 +154,13 @@ class StagedQuery:
     @property
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
-        return bool(self.stages)
+        return bool(self.stages or self.operators)
 
     @property
     def states(self) -> list[str]:
         """The operations whose rows are kept."""
         return [
-            stage.name for stage in self.stages if isinstance(stage, Stage) and not stage.complete
+            stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept
         ]
 
     def inputs(self) -> Iterator[Input]:

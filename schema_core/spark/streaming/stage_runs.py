@@ -120,6 +120,11 @@ def staged_frame(
         if spec is not None:
             frame = with_watermark_column(frame, schema, spec, zone, zone)
         frames.append(frame)
+    for scan, operator in plan.operators:
+        own = reader.frame(
+            operator.query, scan.columns, reads=reads, plan=operator, session=session
+        )
+        frames.append(own)
     runs = StageRuns(plan, session, place, frame_of, zone)
     result = scan_with_kind(result_columns(plan.query))
 
@@ -162,14 +167,16 @@ class StageRuns:
         self._frame_of = frame_of
         self._clock = clock
         self._kept = {
-            (number, place): self._rows_in(f"{number}-{place}", inserts=input_.inserts)
+            (number, place): self._rows_in(
+                f"{number}-{place}", inserts=stage.inputs[place].inserts
+            )
             for number, stage in enumerate(query.stages)
-            for place, input_ in enumerate(stage.kept)
+            for place in stage.kept
         }
         self._results = {
             number: self._rows_in(f"{number}-result", inserts=stage.inserts)
             for number, stage in enumerate(query.stages)
-            if isinstance(stage, Stage)
+            if isinstance(stage, Stage) and stage.is_compared
         }
 
     def _rows_in(self, name: str, *, inserts: bool) -> StoredRows:
@@ -190,6 +197,8 @@ class StageRuns:
                     result = self._release(place, stage, changes, watermarks)
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
+                elif stage.drivers:
+                    result = self._run_drivers(place, stage, changes)
                 else:
                     result = self._run(place, stage, changes)
                 changes[id(stage.result)] = Changes(result, stage.inserts)
@@ -215,7 +224,8 @@ class StageRuns:
     def _new_rows(self, rows: DataFrame, number: int) -> dict[int, Changes]:
         """Return the new rows of sources, and in the first micro-batch those of other tables."""
         arrived = {}
-        for place, scan in enumerate(self._query.sources):
+        operators = [scan for scan, _ in self._query.operators]
+        for place, scan in enumerate([*self._query.sources, *operators]):
             own = rows.where(f"{quote(SOURCE)} = {place}")
             own = own.selectExpr(f"{quote(f'{ROW}{place}')}.*").drop(WATERMARK)
             arrived[id(scan)] = Changes(adding(own), inserts=True)
@@ -272,12 +282,40 @@ class StageRuns:
         is_kept = "TRUE" if before is None else f"{time} > {before}L"
         is_waiting = "TRUE" if after is None else f"{time} > {after}L"
         stored = self._kept[place, 0]
-        rows = stored.add(self._by_row(gate.input.rows, changes).where(is_kept))
+        if gate.sessions is not None:
+            rows = self._with_sessions(gate.sessions, gate.input, stored, changes, is_kept)
+            return stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
+        rows = self._by_row(gate.input.rows, changes)
+        rows = stored.add(rows if gate.keeps_late else rows.where(is_kept))
         waiting = stored.rows_before(rows)
         stored.compact(rows, is_waiting)
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
         return rows.where(f"NOT ({is_waiting})")
+
+    def _with_sessions(
+        self,
+        sessions: Relation,
+        input_: Input,
+        stored: StoredRows,
+        changes: Mapping[int, Changes],
+        is_kept: str,
+    ) -> DataFrame:
+        """Return waiting and new rows with their sessions.
+
+        A late row of a session that waits is kept, as in Flink.
+        """
+        own = [quote(column.name) for column in input_.scan.columns]
+
+        def with_sessions(rows: DataFrame) -> DataFrame:
+            frames = {id(input_.scan): rows.select(*own)}
+            return adding(self._frame_of(sessions, result_columns(sessions), frames))
+
+        new = with_sessions(rows := self._by_row(input_.rows, changes))
+        waiting = stored.rows_before(new)
+        if waiting is None:
+            return new
+        return with_sessions(waiting.where(is_kept).select(*own).union(rows.select(*own)))
 
     # --- stages --------------------------------------------------------------------------------
 
@@ -326,6 +364,36 @@ class StageRuns:
             frames[id(input_.scan)] = self._by_row(input_.rows, changes).select(*own)
         result = self._frame_of(stage.query, result_columns(stage.query), frames)
         return adding(result.select(*(quote(column.name) for column in stage.result.columns)))
+
+    def _run_drivers(
+        self, place: int, stage: Stage, changes: Mapping[int, Changes]
+    ) -> DataFrame:
+        """Return the rows of a stage's result for the new rows of its drivers."""
+        new = {}
+        before: dict[int, DataFrame | None] = {}
+        for index, input_ in enumerate(stage.inputs):
+            rows = self._with_hash(self._by_row(input_.rows, changes), input_)
+            stored = self._kept.get((place, index))
+            new[index] = rows if stored is None else stored.add(rows)
+            before[index] = None if stored is None else stored.rows_before(new[index])
+        columns = result_columns(stage.query)
+        results = []
+        for driver in stage.drivers:
+            keys = new[driver].select(quote(HASH)).distinct()
+            frames = {}
+            for index, input_ in enumerate(stage.inputs):
+                earlier = before[index]
+                parts = [new[index]] if index <= driver else []
+                if earlier is not None and (index != driver or stage.marked):
+                    if stage.marked:
+                        earlier = earlier.withColumn(NEW.name, earlier[NEW.name] & False)
+                    parts.append(_of_keys(earlier, keys, stage.key))
+                if parts and index != driver:
+                    ...
+                rows = reduce(lambda left, right: left.union(right), parts)
+                frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND)
+            results.append(self._frame_of(stage.query, columns, frames))
+        return results
 
     def _with_hash(self, changes: DataFrame, input_: Input) -> DataFrame:
         """Return changes of an input with the hash of their key instead of its columns."""

@@ -58,6 +58,12 @@ class StoredRows:
         self._write(changes, name)
         return self._read([name], changes)
 
+    def replace(self, rows: DataFrame) -> DataFrame:
+        """Store all rows after the micro-batch, and return them as they are stored."""
+        name = f"base-{self._number}"
+        self._write(rows, name)
+        return self._read([name], rows)
+
     def rows_before(self, changes: DataFrame) -> DataFrame | None:
         """Return the changes that leave the rows before the micro-batch; None if there are none.
 

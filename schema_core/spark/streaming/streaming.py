@@ -85,10 +85,7 @@ from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
-    grouped_rows,
     mode_of,
-    rows_of_batch,
-    scan_of,
 )
 from schema_core.spark.streaming.watermarks import with_join_time
 from schema_core.spark.writing.sinks import Sink, require_upsert_key
@@ -517,14 +514,13 @@ class StreamPlanner:
         declared, is refused (`streaming-not-supported`).
         """
         query = with_window_functions(query)
-        try:
-            plan = stream_plan(query, self._is_unbounded)
-        except UnsupportedError:
+        plan = stream_plan(query, self._is_unbounded)
+        if plan is None:
             staged = staged_query(query, self._is_unbounded)
             if staged is not None:
                 require_no_expiry(staged.states, staged.table, query, self._context.options)
             return staged
-        if plan is not None and plan.state in PERMANENT:
+        if plan.state in PERMANENT:
             require_no_expiry([plan.state.value], plan.table, query, self._context.options)
         return plan
 
@@ -539,9 +535,8 @@ class StreamPlanner:
         if not is_streaming(self._context.options):
             return lambda _: ChangelogMode.insert_only()
         query = with_window_functions(query)
-        try:
-            updates = updated_parts(query, self._is_unbounded)
-        except UnsupportedError:
+        updates = updated_parts(query, self._is_unbounded)
+        if updates is None:
             return self._modes_of_stages(query)
         modes = {
             False: ChangelogMode.insert_only(),
@@ -633,19 +628,7 @@ class StreamPlanner:
             columns = result_columns(side.input)
             type_ = columns[side.time].type
             sides[id(side.place)] = with_join_time(read(side.input, columns), side.time, type_)
-        operation = plan.streamed_input
-        if not plan.rest or operation is None:
-            return StreamedQuery(read(plan.query, targets, frames=sides), mode)
-        frame = read(operation, result_columns(operation))
-        place = scan_of(operation)
-        rest = plan.above(place)
-
-        def finish(rows: DataFrame, _: int) -> DataFrame:
-            frames = {id(place): rows_of_batch(plan, rows)}
-            return self._reader.frame(rest, targets, reads=[], frames=frames, session=session)
-
-        zone = zone_of(self._context.options)
-        return StreamedQuery(grouped_rows(plan, frame, zone), mode, finish)
+        return StreamedQuery(read(plan.query, targets, frames=sides), mode)
 
     def write(
         self,

@@ -25,7 +25,7 @@ from schema_core.spark.compiler.tree import quote
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.session.frames import select
 from schema_core.spark.streaming.interval_joins import TIME
-from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
+from schema_core.types import DataType, LocalZonedTimestampType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -151,16 +151,6 @@ def with_join_time(frame: DataFrame, time: int, type_: DataType) -> DataFrame:
     names = frame.columns
     millis = datetimes.clock_millis(from_physical(nodes.Column(names[time]), type_), type_, "UTC")
     added = (inline("timestamp_millis({t} + 2)", t=millis), TIME)
-    return with_event_time(
-        select(frame, [*((nodes.Column(name), name) for name in names), added]), TIME
-    )
-
-
-def with_session_time(frame: DataFrame, time: str, type_: DataType, zone: str) -> DataFrame:
-    """Return a session window's rows with `TIME`: the rowtime by a zone's clock."""
-    names = frame.columns
-    millis = datetimes.clock_millis(from_physical(nodes.Column(time), type_), type_, zone)
-    added = (datetimes.of_millis(millis, TimestampType(3)), TIME)
     return with_event_time(
         select(frame, [*((nodes.Column(name), name) for name in names), added]), TIME
     )
