@@ -37,7 +37,7 @@ from schema_core.query.relation import (
     subqueries_in,
 )
 from schema_core.types import BigIntType, BooleanType, LocalZonedTimestampType, TimestampType
-from schema_core.types.temporal import TimestampKind
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 _NUMBER: Final = BigIntType(nullable=False)
 #: The function that numbers rows in the order in which they are read.
@@ -132,7 +132,7 @@ def first_when_arriving(
 
 def _is_arrival(typed: Typed) -> bool:
     """Return whether a key sorts rows as they arrive: by the processing time."""
-    return getattr(typed.type, "kind", None) is TimestampKind.PROCTIME
+    return timestamp_kind(typed.type) is TimestampKind.PROCTIME
 
 
 def _with_arrivals(block: Select) -> tuple[Named, Ref]:

@@ -45,8 +45,7 @@ from schema_core.query.relation import (
     subqueries_in,
 )
 from schema_core.sql.syntax import JoinKind
-from schema_core.types import LocalZonedTimestampType, TimestampType
-from schema_core.types.temporal import TimestampKind
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: The functions whose operands are the keys of a join.
 EQUATIONS = frozenset({"=", "IS NOT DISTINCT FROM"})
@@ -121,7 +120,13 @@ def snapshot_of(join: Join) -> Snapshot | None:
 
 def is_lookup(snapshot: Snapshot) -> bool:
     """Return whether a source is read as of the processing time."""
-    return _kind(snapshot.period) is TimestampKind.PROCTIME
+    return timestamp_kind(snapshot.period.type) is TimestampKind.PROCTIME
+
+
+def is_as_of_rowtime(join: Join) -> bool:
+    """Return whether the right side of a join is read as of a rowtime."""
+    snapshot = snapshot_of(join)
+    return snapshot is not None and not is_lookup(snapshot)
 
 
 def require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) -> None:
@@ -649,11 +654,6 @@ def _versioned(query: Relation) -> Iterator[Snapshot]:
 # --- rowtimes -------------------------------------------------------------------------------------
 
 
-def _kind(typed: Typed) -> TimestampKind | None:
-    type_ = typed.type
-    return type_.kind if isinstance(type_, TimestampType | LocalZonedTimestampType) else None
-
-
 def _rowtimes(source: Relation) -> set[tuple[str, str]]:
     """Return the aliases and names of the rowtimes of a FROM clause."""
     return {
@@ -682,7 +682,7 @@ def _rowtime_positions(relation: Relation) -> set[int]:
     marked = {
         place
         for place, column in enumerate(relation.columns)
-        if getattr(column.type, "kind", None) is TimestampKind.ROWTIME
+        if timestamp_kind(column.type) is TimestampKind.ROWTIME
     }
     match relation:
         case relational.Scan(table=table):

@@ -30,6 +30,7 @@ from schema_core.schema.explanation import (
 )
 from schema_core.schema.rules import KIND_NAMES
 from schema_core.types import DataType, TimestampKind, UnresolvedType, parse_type
+from schema_core.types.temporal import timestamp_kind
 
 if TYPE_CHECKING:
     from schema_core.schema.columns import (
@@ -193,7 +194,7 @@ def _reasons(column: schema_columns.AnyColumn, schema: ResolvedSchema) -> Iterat
         yield Reason(Cause.INFERRED, _describe_inference(column.expression.typed))
     else:
         yield from _declared_reasons(column, schema)
-    kind = getattr(column.data_type, "kind", None)
+    kind = timestamp_kind(column.data_type)
     if kind is TimestampKind.ROWTIME:
         mine = any(spec.rowtime_attribute == column.name for spec in schema.watermark_specs)
         by = "its watermark" if mine else "the schema that it comes from"

@@ -19,6 +19,7 @@ from schema_core.types import (
     TimestampType,
     UnresolvedType,
 )
+from schema_core.types.temporal import timestamp_kind
 
 #: Columns by name, in order; None for an invalid column, whose error is reported.
 Columns: TypeAlias = dict[str, schema_columns.AnyColumn | None]
@@ -100,7 +101,7 @@ def require_one_watermark(specs: tuple[schema_columns.UnresolvedWatermarkSpec, .
 def require_time_column(column: schema_columns.AnyColumn) -> None:
     """Refuse a column that cannot have a watermark."""
     require_time(column.data_type, f"column {column.name!r}")
-    if getattr(column.data_type, "kind", None) is TimestampKind.PROCTIME:
+    if timestamp_kind(column.data_type) is TimestampKind.PROCTIME:
         raise SchemaError(
             f"column {column.name!r} is a processing time, which cannot have a watermark",
             code="invalid-watermark-type",

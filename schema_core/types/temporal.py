@@ -10,7 +10,7 @@ from typing import ClassVar, Self, TypeAlias, TypeVar
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError
-from schema_core.types.base import AtomicType
+from schema_core.types.base import AtomicType, DataType
 from schema_core.types.families import TypeRoot
 
 __all__ = [
@@ -34,6 +34,16 @@ class TimestampKind(Enum):
     REGULAR = "REGULAR"
     ROWTIME = "ROWTIME"
     PROCTIME = "PROCTIME"
+
+
+def timestamp_kind(type_: DataType) -> TimestampKind | None:
+    """Return whether a timestamp is a time attribute; None for other types.
+
+    >>> timestamp_kind(TimestampType(3)), timestamp_kind(DateType())
+    (<TimestampKind.REGULAR: 'REGULAR'>, None)
+    """
+    kind = getattr(type_, "kind", None)
+    return kind if isinstance(kind, TimestampKind) else None
 
 
 class DateType(AtomicType):

@@ -19,6 +19,7 @@ from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
     Typed,
+    substitute,
 )
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
@@ -37,7 +38,7 @@ from schema_core.query.relation import (
     unique_names,
     without_common_tables,
 )
-from schema_core.query.temporal_joins import snapshot_of
+from schema_core.query.temporal_joins import is_as_of_rowtime, snapshot_of
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.streaming.block_keys import (
     KEY,
@@ -71,6 +72,7 @@ from schema_core.spark.streaming.incremental import (
 )
 from schema_core.spark.streaming.interval_joins import INNER
 from schema_core.spark.streaming.stage_plans import (
+    NEW,
     RESULT,
     Gate,
     Input,
@@ -80,13 +82,15 @@ from schema_core.spark.streaming.stage_plans import (
     all_columns,
     scan_of,
 )
-from schema_core.types.temporal import TimestampKind
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: What to do instead of an operation that needs all rows.
 HINT: Final = (
     "read the table with options that bound it, or write its rows into a table and query that in "
     "batch mode"
 )
+#: The kinds of time attributes.
+TIMES: Final = frozenset({TimestampKind.ROWTIME, TimestampKind.PROCTIME})
 #: Relations that Flink computes by time, or only from all rows.
 OPERATORS: Final = (
     relational.ProcessTable,
@@ -192,6 +196,10 @@ class _Staging:
                 return self._sort(relation)
             case relational.WindowTable():
                 return self._window(relation)
+            case relational.Match():
+                return self._match(relation)
+            case relational.ProcessTable(model=model) if model is not None:
+                return replace(relation, input=self._by_row(relation.input))
             case relational.With():
                 self._refuse("WITH RECURSIVE", HINT)
             case _:
@@ -199,7 +207,6 @@ class _Staging:
         raise AssertionError(relation)
 
     def _block(self, block: relational.Select) -> Relation:
-        self._require_computable(block)
         by_rank = self._select_by_rank(block)
         if by_rank is not None:
             return by_rank
@@ -231,6 +238,9 @@ class _Staging:
         if source is None:
             return self._from_all_rows(block, "a subquery")
         leaves = list(leaves_of(source))
+        if any(is_as_of_rowtime(join) for join in joins):
+            return self._temporal_join(block, source)
+        self._require_computable(block)
         if queries or sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
             return self._join(block, source, queries)
         return replace(block, source=self._source(source))
@@ -244,14 +254,15 @@ class _Staging:
 
     def _is_by_row(self, source: Relation) -> bool:
         """Return whether a row of FROM depends on one changing row only."""
-        return self._keeps_changing(source) and not any(map(is_lateral_query, leaves_of(source)))
+        return self._keeps_changing(source) and not any(
+            is_lateral_query(leaf) and self._changes(leaf) for leaf in leaves_of(source)
+        )
 
     # --- time ----------------------------------------------------------------------------------
 
     def _window(self, window: relational.WindowTable) -> Relation:
         """Return the rows of windows, all of those of a window at once."""
-        kind = getattr(window.time.type, "kind", None)
-        if kind is not TimestampKind.ROWTIME:
+        if timestamp_kind(window.time.type) is not TimestampKind.ROWTIME:
             self._refuse(f"{window.function} by a column that is not a rowtime", HINT)
         rows, sessions = self._by_row(window.input), None
         if window.function == "SESSION":
@@ -284,6 +295,7 @@ class _Staging:
         *,
         is_end: bool,
         sessions: relational.WindowTable | None = None,
+        keeps_late: bool = False,
     ) -> Scan:
         """Return the rows of a relation by row, when the watermark has passed their time."""
         if not self._inserts(rows):
@@ -293,7 +305,7 @@ class _Staging:
         if sessions is not None:
             sessions, columns = replace(sessions, input=input_.scan), sessions.columns
         result = scan_of(columns, len(self._stages))
-        self._stages.append(Gate(input_, columns[time], is_end, result, name, sessions))
+        self._stages.append(Gate(input_, columns[time], is_end, result, name, sessions, keeps_late))
         self._changing[id(result)] = result, True
         self._timed |= self._sources_of(rows)
         return result
@@ -351,21 +363,28 @@ class _Staging:
         *,
         inserts: bool,
         complete: bool = False,
+        drivers: tuple[int, ...] = (),
+        marked: bool = False,
     ) -> Scan:
-        """Add a stage, whose query has columns of the key after those of the result."""
+        """Add a stage, whose query has columns of the key and `NEW` after those of the result."""
         columns = result_columns(query)
         hidden = {
             place for places in key for place in places if columns[place].name.startswith(KEY)
         }
-        own = columns[: len(columns) - len(hidden)]
+        own = columns[: len(columns) - len(hidden) - marked]
         result = scan_of(own, len(self._stages))
         inserts = inserts or complete
-        self._stages.append(Stage(query, tuple(inputs), key, result, inserts, name, complete))
+        self._stages.append(
+            Stage(query, tuple(inputs), key, result, inserts, name, complete, drivers, marked)
+        )
         self._changing[id(result)] = result, inserts
         return result
 
-    def _input(self, rows: Relation, key: Sequence[Typed] = ()) -> Input:
-        """Return an input with the columns of a relation by row, and the values of a key."""
+    def _input(self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False) -> Input:
+        """Return an input with the columns of a relation by row, and the values of a key.
+
+        If `marked` it has the column `NEW`, too.
+        """
         inserts = self._inserts(rows)
         columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
         named = (
@@ -376,6 +395,7 @@ class _Staging:
             Item(name, Ref(column.name, column.type, named.alias))
             for name, column in zip(names, columns, strict=True)
         ]
+        items += [NEW] * marked
         keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
         scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
         return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)
@@ -413,7 +433,7 @@ class _Staging:
         if over and not is_complete:
             self._require_order(block, is_ranked=block.qualify is not None)
             if block.qualify is None:
-                below = self._gate(below, time_of(over[0], named), "OVER", is_end=False)
+                return self._over(block, named, below, key)
         input_ = self._input(below, key)
         query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
@@ -423,6 +443,26 @@ class _Staging:
         result = self._stage(query, [input_], places, name, inserts=inserts, complete=is_complete)
         self._note_windows(result, block, bounds)
         return result
+
+    def _over(
+        self,
+        block: relational.Select,
+        named: relational.Named,
+        below: Relation,
+        key: Sequence[Typed],
+    ) -> Relation:
+        """Return the result of OVER: each row has its own, of rows before it."""
+        place = time_of(window_calls(block)[0], named)
+        if timestamp_kind(named.columns[place].type) is TimestampKind.ROWTIME:
+            below = self._gate(below, place, "OVER", is_end=False)
+        elif not self._inserts(below):
+            self._refuse("OVER of rows that are updated", HINT)
+        input_ = self._input(below, key, marked=True)
+        mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
+        columns = (*named.columns, Column(mark.name, mark.expression.type))
+        source = replace(named, input=input_.scan, columns=columns)
+        query = replace(block, items=(*block.items, mark), source=source)
+        return self._stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marked=True)
 
     def _note_windows(
         self, result: Scan, block: relational.Select, bounds: Mapping[object, str]
@@ -520,14 +560,21 @@ class _Staging:
         }
         query = with_subqueries(block, {id(part.query): part.rows(new) for part in within})
         query = replace(query, source=with_leaves(source, new))
-        query, places = _with_keys(query, [parts[: len(named)] for parts in key])
         lasting = {id(part) for part in lasting_filters(block)}
         inserts = (
             all(join.kind in INNER for join in joins_in(source))
             and all(id(part.query) in lasting and not part.has_state for part in within)
             and all(input_.inserts for input_ in inputs)
         )
-        result = self._stage(query, inputs, places, name, inserts=inserts, complete=is_complete)
+        drivers: tuple[int, ...] = ()
+        places: KeyColumns = ()
+        if inserts and not within and not is_complete:
+            drivers = tuple(range(len(inputs)))
+        else:
+            query, places = _with_keys(query, [parts[: len(named)] for parts in key])
+        result = self._stage(
+            query, inputs, places, name, inserts=inserts, complete=is_complete, drivers=drivers
+        )
         bounds = {name: part for leaf in below for name, part in self._bounds(leaf).items()}
         self._note_windows(result, block, bounds if is_complete else {})
         return result
@@ -605,9 +652,7 @@ class _Staging:
 
     def _sort(self, sort: relational.Sort) -> Relation:
         if sort.keys and sort.fetch is None:
-            self._refuse(
-                "ORDER BY without FETCH or LIMIT", "add LIMIT, or sort the rows where they are read"
-            )
+            return self._temporal_sort(sort)
         if sort.fetch is None:
             self._refuse("OFFSET without FETCH or LIMIT", "add LIMIT")
         if all(relational.is_output(key.expression) for key in sort.keys):
@@ -616,11 +661,85 @@ class _Staging:
             return self._stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
         return self._from_all_rows(sort, "LIMIT")
 
+    def _temporal_sort(self, sort: relational.Sort) -> Relation:
+        """Return rows in the order of a rowtime, ascending, when the watermark has passed it."""
+        rows, first = self._by_row(sort.input), sort.keys[0]
+        time = first.expression
+        is_rowtime = timestamp_kind(time.type) is TimestampKind.ROWTIME and not first.descending
+        if not isinstance(time, Ref) or not is_rowtime or not relational.is_output(time):
+            self._refuse(
+                "ORDER BY without FETCH or LIMIT, except by a rowtime, ascending,",
+                "add LIMIT, or sort the rows where they are read",
+            )
+        place = _place_of(time, result_columns(sort.input))
+        input_ = self._input(self._gate(rows, place, "ORDER BY", is_end=False))
+        query = replace(sort, input=all_columns(input_.scan))
+        return self._stage(query, [input_], (), "ORDER BY", inserts=True, complete=True)
+
+    def _match(self, match: relational.Match) -> Relation:
+        """Return the matches of a pattern over rows in the order of a rowtime."""
+        named, order = match.input, match.order_by[:1]
+        times = [timestamp_kind(key.expression.type) for key in order if not key.descending]
+        if times != [TimestampKind.ROWTIME] or not is_plain(named):
+            self._refuse("MATCH_RECOGNIZE that is not ordered by a rowtime, ascending,", HINT)
+        named = cast("relational.Named", named)
+        place = _place_of(order[0].expression, named.columns)
+        rows = self._gate(self._by_row(named), place, "MATCH_RECOGNIZE", is_end=False)
+        keys = [part for part in match.partition_by if isinstance(part, Ref)]
+        input_ = self._input(rows, [replace(part, relation=INPUT) for part in keys])
+        query = replace(match, input=replace(named, input=input_.scan))
+        places = tuple((place,) for place in range(len(keys)))
+        return self._stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
+
+    def _temporal_join(self, block: relational.Select, source: Relation) -> Relation:
+        """Return a join as of a rowtime: rows wait until the watermark has passed their time.
+
+        Then all versions that are valid at that time have arrived.
+        """
+        snapshots = [join for join in joins_in(source) if is_as_of_rowtime(join)]
+        versioned = [cast("relational.Named", join.right) for join in snapshots]
+        times = [cast("relational.Snapshot", leaf.input).period for leaf in versioned]
+        others = [leaf for leaf in leaves_of(source) if leaf not in versioned]
+        left = [leaf for leaf in others if self._changes(leaf)]
+        period = times[0]
+        if len(left) != 1 or not is_plain(left[0]) or any(time != period for time in times):
+            self._refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
+        named = cast("relational.Named", left[0])
+        versions = [leaf for leaf in versioned if self._changes(leaf)]
+        for leaf in versions:
+            if not self._inserts(leaf):
+                self._refuse("FOR SYSTEM_TIME AS OF for a table of changes", HINT)
+            self._timed |= {id(part) for part in relations_in(leaf)}
+        rows = self._gate(
+            self._by_row(named.input),
+            _place_of(period, named.columns),
+            "FOR SYSTEM_TIME AS OF",
+            is_end=False,
+            keeps_late=True,
+        )
+        key = keys_of_sources(equations_of(block), [leaf.alias for leaf in (named, *versions)])
+        if any(_scan_of_versions(leaf) is None for leaf in versions):
+            key = []
+        inputs = [
+            replace(self._input(part, [_over_scan(parts[place], leaf) for parts in key]), scan=part)
+            for place, leaf in enumerate(versions, start=1)
+            for part in relations_in(leaf)
+            if isinstance(part, Scan) and id(part) in self._changing
+        ]
+        first = self._input(replace(named, input=rows), [parts[0] for parts in key])
+        new = {id(named): replace(named, input=first.scan)}
+        query = replace(block, source=with_leaves(source, new))
+        name = "FOR SYSTEM_TIME AS OF"
+        drivers = (len(inputs),)
+        return self._stage(query, [*inputs, first], (), name, inserts=True, drivers=drivers)
+
     def _require_computable(self, block: relational.Select) -> None:
         """Refuse what Flink computes in streaming mode by time, not by rows."""
         for join in joins_in(block.source):
-            if snapshot_of(join) is not None:
-                self._refuse("FOR SYSTEM_TIME AS OF", HINT)
+            if is_as_of_rowtime(join):
+                self._refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
+            if snapshot_of(join) is not None and self._changes(join.right):
+                self._refuse("FOR SYSTEM_TIME AS OF PROCTIME() for an unbounded table", HINT)
 
     def _require_no_over(self, block: relational.Select, name: str) -> None:
         if window_calls(block) and not is_ranking(block):
@@ -631,11 +750,9 @@ class _Staging:
         if is_ranked and is_ranking(block):
             return
         orders = [call.over.order_by[:1] for call in window_calls(block) if call.over is not None]
-        kinds = {getattr(key.value.type, "kind", None) for order in orders for key in order}
-        if TimestampKind.PROCTIME in kinds:
-            self._refuse("OVER that is ordered by the processing time", "order by a rowtime")
+        kinds = {timestamp_kind(key.value.type) for order in orders for key in order}
         is_ascending = all(order and not order[0].descending for order in orders)
-        if kinds != {TimestampKind.ROWTIME} or not is_ascending:
+        if len(kinds) != 1 or not kinds <= TIMES or not is_ascending:
             self._refuse(
                 "OVER that is not ordered by a time attribute, ascending,",
                 "order by a time attribute, or select the first rows by ROW_NUMBER",
@@ -670,3 +787,28 @@ def _with_keys(
         places.append(tuple(range(len(items), len(items) + len(parts))))
         items += [Item(f"{KEY}{len(items) + place}", part) for place, part in enumerate(parts)]
     return replace(block, items=tuple(items)), tuple(places)
+
+
+def _place_of(column: Typed, columns: Sequence[Column]) -> int:
+    """Return the position of a column by its name."""
+    return [own.name for own in columns].index(cast("Ref", column).name)
+
+
+def _scan_of_versions(leaf: relational.Named) -> Scan | None:
+    """Return the table whose rows are read as of a time, if they are read as they are."""
+    below = cast("relational.Snapshot", leaf.input).input
+    while isinstance(below, relational.Named):
+        below = below.input
+    return below if isinstance(below, Scan) else None
+
+
+def _over_scan(typed: Typed, leaf: relational.Named) -> Typed:
+    """Return an expression over a source as one over its scan as `INPUT`."""
+    scan = cast("Scan", _scan_of_versions(leaf))
+    pairs = zip(leaf.columns, scan.columns, strict=True)
+    pairs = zip(leaf.columns, scan.columns, strict=True)
+    own = {column.name: below.name for column, below in pairs}
+    return substitute(
+        typed,
+        lambda part: Ref(own[part.name], part.type, INPUT) if isinstance(part, Ref) else None,
+    )

@@ -40,7 +40,7 @@ from schema_core.query.relation import (
     substitute_parts,
     without_common_tables,
 )
-from schema_core.query.temporal_joins import is_lookup, snapshot_of
+from schema_core.query.temporal_joins import is_as_of_rowtime
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.streaming.interval_joins import (
     INNER,
@@ -52,7 +52,7 @@ from schema_core.spark.streaming.interval_joins import (
 )
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
-from schema_core.types.temporal import TimestampKind
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Kind of a join -> which sides, left and right, may be unbounded. The other side is complete when
 #: a micro-batch starts: a row without a match never gets one later.
@@ -379,9 +379,8 @@ class _StreamAnalysis:
         self, join: relational.Join, left: _Stream | None, right: _Stream | None
     ) -> _Stream | None:
         stream = left or right
-        snapshot = snapshot_of(join)
-        is_as_of = snapshot is not None and not is_lookup(snapshot)
-        if is_as_of or is_lateral_query(join.right) or _has_condition_on_elements(join):
+        is_by_row = not is_lateral_query(join.right) and not _has_condition_on_elements(join)
+        if is_as_of_rowtime(join) or not is_by_row:
             _decline(stream)
         if left is not None and right is not None:
             return self._interval_join(join, left, right)
@@ -478,7 +477,7 @@ class _StreamAnalysis:
         if stream is None or call.over is None or _names_window(stream, call.over.partition_by):
             return self.table(source)
         _require_no_state(stream)
-        kind = getattr(ranking.block.items[ranking.time].expression.type, "kind", None)
+        kind = timestamp_kind(ranking.block.items[ranking.time].expression.type)
         if kind is not TimestampKind.PROCTIME or ranking.descending:
             _decline(stream)
         return _Stream(

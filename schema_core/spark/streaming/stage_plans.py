@@ -159,9 +159,7 @@ class StagedQuery:
     @property
     def states(self) -> list[str]:
         """The operations whose rows are kept."""
-        return [
-            stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept
-        ]
+        return [stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept]
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""

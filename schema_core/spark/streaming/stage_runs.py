@@ -20,6 +20,7 @@ from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.streaming.stage_plans import (
+    NEW,
     Gate,
     Input,
     KeyColumns,
@@ -167,9 +168,7 @@ class StageRuns:
         self._frame_of = frame_of
         self._clock = clock
         self._kept = {
-            (number, place): self._rows_in(
-                f"{number}-{place}", inserts=stage.inputs[place].inserts
-            )
+            (number, place): self._rows_in(f"{number}-{place}", inserts=stage.inputs[place].inserts)
             for number, stage in enumerate(query.stages)
             for place in stage.kept
         }
@@ -334,7 +333,7 @@ class StageRuns:
             before = kept.rows_before(new)
             rows = new
             if before is not None:
-                rows = _of_keys(before, keys, stage.key).union(new)
+                rows = _of_keys(before, keys, has_key=bool(input_.key)).union(new)
             own = kept.remaining(rows).drop(HASH, ROW_KIND)
             frames[id(input_.scan)] = own
         columns = result_columns(stage.query)
@@ -348,7 +347,11 @@ class StageRuns:
         if stage.inserts and old is None:
             new_changes = like
         else:
-            former = None if old is None else stored.remaining(_of_keys(old, keys, stage.key))
+            former = (
+                None
+                if old is None
+                else stored.remaining(_of_keys(old, keys, has_key=bool(stage.key)))
+            )
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
         change = stored.add(new_changes)
         for index, new in enumerate(read):
@@ -365,9 +368,7 @@ class StageRuns:
         result = self._frame_of(stage.query, result_columns(stage.query), frames)
         return adding(result.select(*(quote(column.name) for column in stage.result.columns)))
 
-    def _run_drivers(
-        self, place: int, stage: Stage, changes: Mapping[int, Changes]
-    ) -> DataFrame:
+    def _run_drivers(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the rows of a stage's result for the new rows of its drivers."""
         new = {}
         before: dict[int, DataFrame | None] = {}
@@ -376,24 +377,17 @@ class StageRuns:
             stored = self._kept.get((place, index))
             new[index] = rows if stored is None else stored.add(rows)
             before[index] = None if stored is None else stored.rows_before(new[index])
-        columns = result_columns(stage.query)
-        results = []
-        for driver in stage.drivers:
-            keys = new[driver].select(quote(HASH)).distinct()
-            frames = {}
-            for index, input_ in enumerate(stage.inputs):
-                earlier = before[index]
-                parts = [new[index]] if index <= driver else []
-                if earlier is not None and (index != driver or stage.marked):
-                    if stage.marked:
-                        earlier = earlier.withColumn(NEW.name, earlier[NEW.name] & False)
-                    parts.append(_of_keys(earlier, keys, stage.key))
-                if parts and index != driver:
-                    ...
-                rows = reduce(lambda left, right: left.union(right), parts)
-                frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND)
-            results.append(self._frame_of(stage.query, columns, frames))
-        return results
+        results = [
+            self._frame_of(stage.query, result_columns(stage.query), frames)
+            for driver in stage.drivers
+            if (frames := _frames_of_driver(stage, driver, new, before)) is not None
+        ]
+        for index, rows in new.items():
+            if (stored := self._kept.get((place, index))) is not None:
+                stored.compact(rows)
+        rows = reduce(lambda left, right: left.union(right), results)
+        rows = rows.where(quote(NEW.name)) if stage.marked else rows
+        return adding(rows.select(*(quote(column.name) for column in stage.result.columns)))
 
     def _with_hash(self, changes: DataFrame, input_: Input) -> DataFrame:
         """Return changes of an input with the hash of their key instead of its columns."""
@@ -436,6 +430,34 @@ def _hash(frame: DataFrame, key: KeyColumns) -> str:
     return f"xxhash64({', '.join(values)})" if values else "0L"
 
 
-def _of_keys(rows: DataFrame, keys: DataFrame, key: KeyColumns) -> DataFrame:
+def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
     """Return the rows of some keys; without columns of a key those of the only one."""
-    return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if key else rows
+    return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if has_key else rows
+
+
+def _frames_of_driver(
+    stage: Stage,
+    driver: int,
+    new: Mapping[int, DataFrame],
+    before: Mapping[int, DataFrame | None],
+) -> dict[int, DataFrame] | None:
+    """Return the rows that the new rows of an input meet, by scan; None if there are none yet."""
+    keys = new[driver].select(quote(HASH)).distinct()
+    frames = {}
+    for index, input_ in enumerate(stage.inputs):
+        parts = [new[index]] if index <= driver else []
+        earlier = before[index]
+        if earlier is not None and (index != driver or stage.marked):
+            parts.append(_of_keys(_as_former(earlier), keys, has_key=bool(input_.key)))
+        if not parts:
+            return None
+        rows = reduce(lambda left, right: left.union(right), parts)
+        frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND)
+    return frames
+
+
+def _as_former(rows: DataFrame) -> DataFrame:
+    """Return rows whose column `NEW`, if they have one, is false."""
+    return rows.selectExpr(*(
+        f"FALSE AS {quote(name)}" if name == NEW.name else quote(name) for name in rows.columns
+    ))  # fmt: skip
