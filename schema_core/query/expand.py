@@ -250,6 +250,10 @@ def _source(
         case syntax.Derived() | syntax.TableFunction() | syntax.MatchRecognize():
             bare = _bare(source, chain, preceding)
             expanded = syntax.Aliased(bare, generated_name(preceding), span=source.span)
+        case syntax.Unpivot():
+            # the result has a generated alias, which precedes that of the input
+            own = SourceBinding(generated_name(preceding), ())
+            expanded = _bare(source, chain, (*preceding, own))
         case syntax.Unnest():
             expanded = _bare(source, chain, preceding)
         case _:
@@ -277,6 +281,8 @@ def _bare(source: syntax.Source, chain: ScopeChain, preceding: Sources) -> synta
             return replace(source, call=_table_call(call, scope))
         case syntax.MatchRecognize(source=inner):
             return replace(source, source=_bare(inner, chain, preceding))
+        case syntax.Unpivot(source=inner):
+            return replace(source, source=_source(inner, chain, preceding)[0])
         case _:
             return _source(source, chain, preceding)[0]
 

@@ -46,6 +46,7 @@ from schema_core.query.table_functions import (
     window_arguments,
     window_table,
 )
+from schema_core.query.unpivot import unpivot
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
@@ -155,6 +156,10 @@ def resolve_source(
             return _sample(source, chain, preceding)
         case syntax.MatchRecognize():
             return match_recognize(source, chain, preceding)
+        case syntax.Unpivot():
+            data = resolve_source(source.source, chain, ())
+            relation = unpivot(source, data.relation, chain)
+            return name_relation(relation, generated_name(preceding), relation.columns)
         case _:
             assert_never(source)
 
@@ -308,6 +313,13 @@ def table_argument(
 def _resolve_aliased(
     source: syntax.Aliased, chain: ScopeChain, preceding: tuple[SourceBinding, ...]
 ) -> ResolvedSource:
+    if isinstance(source.source, syntax.Unpivot) and source.columns:
+        raise SchemaError(
+            "an alias of UNPIVOT has no list of columns",
+            code="misplaced-clause",
+            hint="name the columns in UNPIVOT",
+            span=source.span,
+        )
     rows = resolve_source(source.source, chain, preceding)
     if isinstance(rows.relation, relational.Named):
         inner = rows.relation

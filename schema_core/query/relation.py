@@ -552,16 +552,17 @@ def joins_in(source: Relation | None) -> Iterator[Join]:
 
 
 def adds_elements(join: Join) -> bool:
-    """Return whether a join ON TRUE adds each element of a collection, or row of a table function.
+    """Return whether a join ON TRUE adds rows that are computed of each row.
 
-    LEFT JOIN keeps a row without elements.
+    These are the elements of a collection, the rows of a table function, or VALUES. LEFT JOIN keeps
+    a row without elements.
     """
     right, condition = join.right, join.condition
     is_true = isinstance(condition, Constant) and condition.literal == TRUE
     return (
         isinstance(right, Named)
         and right.lateral
-        and isinstance(right.input, Unnest | FunctionTable)
+        and isinstance(right.input, Unnest | FunctionTable | Values)
         and join.kind in (JoinKind.INNER, JoinKind.LEFT)
         and is_true
     )

@@ -814,6 +814,8 @@ def print_source(source: syntax.Source) -> str:
             return _join(source)
         case syntax.MatchRecognize():
             return _match_recognize(source)
+        case syntax.Unpivot():
+            return _unpivot(source)
         case _:
             assert_never(source)
 
@@ -866,6 +868,27 @@ def _join(join: syntax.Join, gap: str = "\n") -> str:
         elif part.using:
             text += f" USING ({', '.join(print_path(name.parts) for name in part.using)})"
     return text
+
+
+# ------------------------------------------------------------------------------------ UNPIVOT
+
+
+def _unpivot(unpivot: syntax.Unpivot) -> str:
+    nulls = "INCLUDE" if unpivot.include_nulls else "EXCLUDE"
+    measures, axes = _name_or_names(unpivot.measures), _name_or_names(unpivot.axes)
+    items = ", ".join(
+        _name_or_names(item.columns) + (f" AS ({_list(item.values)})" if item.values else "")
+        for item in unpivot.items
+    )
+    return (
+        f"{print_source(unpivot.source)} UNPIVOT {nulls} NULLS ({measures} FOR {axes} IN ({items}))"
+    )
+
+
+def _name_or_names(names: tuple[syntax.Name, ...]) -> str:
+    """Return a name, or several in parentheses."""
+    text = _list(names)
+    return text if len(names) == 1 else f"({text})"
 
 
 # ---------------------------------------------------------------------------- MATCH_RECOGNIZE

@@ -235,6 +235,10 @@ JOINS: tuple[tuple[tuple[str, ...], syntax.JoinKind], ...] = (
 )
 
 
+#: What can follow the alias of a source; Flink prints views with UNPIVOT so, but cannot read them.
+AFTER_ALIAS = frozenset({"MATCH_RECOGNIZE", "UNPIVOT"})
+
+
 def source(cursor: QueryCursor) -> syntax.Source:
     """Parse the sources of a FROM clause."""
     start = cursor.token.start
@@ -298,11 +302,18 @@ def _as_source(
 
 
 def _with_suffixes(cursor: QueryCursor, start: int, relation: syntax.Source) -> syntax.Source:
-    if cursor.key == "AS" and cursor.peek(2).key == "MATCH_RECOGNIZE":
+    if cursor.key == "AS" and cursor.peek(2).key in AFTER_ALIAS:
         cursor.advance()
         relation = syntax.Aliased(relation, identifier(cursor), (), cursor.span_from(start))
     if cursor.accept("MATCH_RECOGNIZE"):
         relation = match_recognize(cursor, start, relation)
+    if cursor.key == "PIVOT":
+        raise cursor.fail(
+            "PIVOT is not supported, neither by Flink",
+            hint="write one aggregate for each value: SUM(v) FILTER (WHERE k = 'x')",
+        )
+    if cursor.accept("UNPIVOT"):
+        relation = unpivot(cursor, start, relation)
     if (name := alias(cursor)) is not None:
         relation = syntax.Aliased(relation, name, _names(cursor), cursor.span_from(start))
     if cursor.accept("TABLESAMPLE"):
@@ -489,6 +500,47 @@ def _subset(cursor: QueryCursor) -> tuple[str, tuple[str, ...]]:
     members = parse_separated(cursor, identifier)
     cursor.expect(")")
     return name, members
+
+
+# --- UNPIVOT --------------------------------------------------------------------------------------
+
+
+def unpivot(cursor: QueryCursor, start: int, source: syntax.Source) -> syntax.Unpivot:
+    """Parse what follows UNPIVOT."""
+    include_nulls = cursor.accept("INCLUDE", "NULLS")
+    if not include_nulls:
+        cursor.accept("EXCLUDE", "NULLS")
+    cursor.expect("(")
+    measures = _one_or_more_names(cursor)
+    cursor.expect("FOR")
+    axes = _one_or_more_names(cursor)
+    cursor.expect("IN", "(")
+    items = parse_separated(cursor, _unpivot_item)
+    cursor.expect(")", ")")
+    span = cursor.span_from(start)
+    return syntax.Unpivot(source, measures, axes, items, include_nulls, span)
+
+
+def _one_or_more_names(cursor: QueryCursor) -> tuple[syntax.Name, ...]:
+    """Parse a name, or names in parentheses."""
+    if not cursor.accept("("):
+        return (simple_name(cursor),)
+    names = parse_separated(cursor, simple_name)
+    cursor.expect(")")
+    return names
+
+
+def _unpivot_item(cursor: QueryCursor) -> syntax.UnpivotItem:
+    start = cursor.token.start
+    columns = _one_or_more_names(cursor)
+    values = _row(expression(cursor)) if cursor.accept("AS") else ()
+    literals = tuple(
+        value for value in values if isinstance(value, syntax.Literal | syntax.Interval)
+    )
+    span = cursor.span_from(start)
+    if len(literals) != len(values):
+        raise cursor.fail("UNPIVOT requires literals after AS", span=span)
+    return syntax.UnpivotItem(columns, literals, span)
 
 
 # ------------------------------------------------------------------------------------- pattern

@@ -487,8 +487,37 @@ class MatchRecognize:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+@node(frozen=True, slots=True)
+class UnpivotItem:
+    """Columns of an UNPIVOT, one for each measure, and the literals of the axes, if written."""
+
+    columns: tuple[Name, ...]
+    values: tuple[Literal | Interval, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@node(frozen=True, slots=True)
+class Unpivot:
+    """``source UNPIVOT [INCLUDE NULLS] (measures FOR axes IN (items))``."""
+
+    source: Source
+    measures: tuple[Name, ...]
+    axes: tuple[Name, ...]
+    items: tuple[UnpivotItem, ...]
+    include_nulls: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
 Source: TypeAlias = (
-    TableName | Derived | TableFunction | Unnest | Sample | Aliased | Join | MatchRecognize
+    TableName
+    | Derived
+    | TableFunction
+    | Unnest
+    | Sample
+    | Aliased
+    | Join
+    | MatchRecognize
+    | Unpivot
 )
 
 

@@ -137,6 +137,20 @@ def test_rows_are_returned_as_they_arrive(env: TableEnvironment, source: Files) 
     assert (4, 8, "y", "2.csv") == third
 
 
+def test_columns_become_rows_as_they_arrive(env: TableEnvironment, source: Files) -> None:
+    env.execute_sql(
+        "CREATE TEMPORARY VIEW twice AS SELECT * FROM s UNPIVOT (n FOR k IN (id, d AS 'D'))"
+    )
+    result = env.execute_sql("SELECT v, k, n FROM twice WHERE n > 1").collect()
+    first = {tuple(next(result)) for _ in range(3)}
+    source.add("2.csv", "3,x\n")
+    more = {tuple(next(result)) for _ in range(2)}
+    result.close()
+
+    assert {("a", "D", 2), ("b\nc", "id", 2), ("b\nc", "D", 4)} == first
+    assert {("x", "id", 3), ("x", "D", 6)} == more
+
+
 def test_create_table_as(env: TableEnvironment, source: Files, tmp_path: Path) -> None:
     statement = f"TABLE {{}}t WITH ({sink('t', tmp_path)}) AS SELECT id, UPPER(v) AS v FROM s"
     env.execute_sql("SET 'table.rtas-ctas.atomicity-enabled' = 'true'")

@@ -71,6 +71,33 @@ def test_rows_are_those_of_flink(environment: TableEnvironment, case: dict[str, 
     require_rows_of_flink(environment, case)
 
 
+#: UNPIVOT of columns that Flink 2.3 does not plan, and an equal query that it does.
+UNPIVOTS = {
+    "SELECT c, k, v FROM N3 UNPIVOT (v FOR k IN (a AS 'x', b))": (
+        "SELECT c, 'x', a FROM N3 WHERE a IS NOT NULL"
+        " UNION ALL SELECT c, 'b', b FROM N3 WHERE b IS NOT NULL"
+    ),
+    "SELECT k, l, v, w FROM N3 UNPIVOT INCLUDE NULLS ((v, w) FOR (k, l) IN ((a, b) AS"
+    " (1, DATE '2020-01-01'), (b, a) AS (2.5, NULL), (a, a) AS (1, DATE '2020-01-01')))": (
+        "SELECT 1.0, DATE '2020-01-01', a, b FROM N3"
+        " UNION ALL SELECT 2.5, CAST(NULL AS DATE), CAST(NULL AS INT), CAST(NULL AS INT) FROM N3"
+        " UNION ALL SELECT 1.0, DATE '2020-01-01', a, b FROM N3"
+    ),
+    "SELECT k, v FROM (SELECT b, a * 1.5 AS m FROM T3) UNPIVOT (v FOR k IN (b, m)) WHERE v > 5": (
+        "SELECT * FROM (SELECT 'b', b * 1.0 AS v FROM T3 UNION ALL SELECT 'm', a * 1.5 FROM T3)"
+        " WHERE v > 5"
+    ),
+}
+
+
+@pytest.mark.parametrize("query", UNPIVOTS)
+def test_unpivot_of_other_types(environment: TableEnvironment, query: str) -> None:
+    def rows(query: str) -> list[str]:
+        return sorted(str(tuple(row)) for row in environment.execute_sql(query).collect())
+
+    assert rows(UNPIVOTS[query]) == rows(query)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", QUERIES, ids=[case["sql"] for case in QUERIES])
 def test_all_rows_are_those_of_flink(environment: TableEnvironment, case: dict[str, Any]) -> None:

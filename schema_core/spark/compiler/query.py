@@ -631,10 +631,13 @@ class QueryCompiler:
     def elements(self, named: relational.Named, suffix: str) -> str:
         """Return the rows of `adds_elements`; with `OUTER` one of NULL if there are none."""
         compiler, rows = self.inner(), named.input
-        if isinstance(rows, relational.Unnest):
-            text = compiler.unnest(rows, suffix)
-        else:
-            text = compiler.function_table(cast("relational.FunctionTable", rows), suffix)
+        match rows:
+            case relational.Unnest():
+                text = compiler.unnest(rows, suffix)
+            case relational.Values():
+                text = compiler.values(rows)
+            case _:
+                text = compiler.function_table(cast("relational.FunctionTable", rows), suffix)
         return f"LATERAL ({text}) AS {_alias_of(rows, named.alias, named.columns)}"
 
     def unnest(self, unnest: relational.Unnest, suffix: str = "") -> str:

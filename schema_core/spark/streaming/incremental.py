@@ -558,7 +558,8 @@ def is_lateral_query(right: relational.Relation) -> bool:
     """Return whether a side of a join reads the other one, except by a table function."""
     if not isinstance(right, relational.Named) or not right.lateral:
         return False
-    return not isinstance(right.input, relational.Unnest | relational.FunctionTable)
+    computed = relational.Unnest | relational.FunctionTable | relational.Values
+    return not isinstance(right.input, computed)
 
 
 def _has_condition_on_elements(join: relational.Join) -> bool:
