@@ -3,6 +3,7 @@
     python -m fuzz.stream_kills --kills 30
     python -m fuzz.stream_kills --kills 30 --query windows
     python -m fuzz.stream_kills --kills 30 --query groups
+    python -m fuzz.stream_kills --kills 30 --query set
     python -m fuzz.stream_kills --kills 30 --connect
 
 A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
@@ -10,8 +11,9 @@ with SIGKILL at random moments, and started again, until all files are read: by 
 start and after its first commit, so that on slow machines, too, both batches and commits are
 killed. Then the table must have every row once; of windows, each must be there once with the sum of
 its rows; of groups, whose changes are written as debezium-json, the last row of each must count the
-rows. `joined`, `cascade` and `groups` are computed in stages. Spark is started for each run. Over
-Spark Connect the process is killed alone, or, every third time, its server with it.
+rows. `joined`, `cascade` and `groups` are computed in stages; `set` is a statement set of two
+sinks. Spark is started for each run. Over Spark Connect the process is killed alone, or, every
+third time, its server with it.
 """
 
 from __future__ import annotations
@@ -71,8 +73,11 @@ QUERIES = {
         WHERE id < {LAST} GROUP BY MOD(id, {GROUPS}) HAVING COUNT(DISTINCT id) > 1""",
     ),
 }
+QUERIES["set"] = QUERIES["rows"]
 #: Query -> the format of its sink; parquet for the others.
 FORMATS = {"groups": "debezium-json"}
+#: Query -> its sinks, if there are several.
+SINKS = {"set": ("sink", "other")}
 #: How often a job is started before the run has failed.
 ATTEMPTS = 3
 #: After how many seconds without progress the last run has failed.
@@ -82,7 +87,7 @@ JOB = """
 import sys
 from schema_core import EnvironmentSettings, TableEnvironment
 
-root, columns, query, start, remote, format_ = sys.argv[1:]
+root, columns, query, start, remote, format_, *sinks = sys.argv[1:]
 spark = None
 if remote:
     from pyspark.sql import SparkSession
@@ -96,11 +101,14 @@ environment.execute_sql(
     WATERMARK FOR ts AS ts - INTERVAL '2' MINUTE) WITH ('connector' = 'filesystem',
     'path' = '{root}/source', 'format' = 'json', 'source.monitor-interval' = '50 ms')\"\"\"
 )
-environment.execute_sql(
-    f\"\"\"CREATE TABLE sink ({columns}) WITH ('connector' = 'filesystem',
-    'path' = '{root}/sink', 'format' = '{format_}')\"\"\"
-)
-result = environment.execute_sql(f"INSERT INTO sink {query}")
+statements = environment.create_statement_set()
+for sink in sinks:
+    environment.execute_sql(
+        f\"\"\"CREATE TABLE {sink} ({columns}) WITH ('connector' = 'filesystem',
+        'path' = '{root}/{sink}', 'format' = '{format_}')\"\"\"
+    )
+    statements.add_insert_sql(f"INSERT INTO {sink} {query}")
+result = statements.execute()
 print("started", flush=True)
 result.wait()
 """
@@ -150,14 +158,23 @@ class Growth(threading.Thread):
 def ids(root: Path, query: str) -> Counter[int]:
     """Return how often each id is in the files of the sink that readers see, but for the last one.
 
-    The ids of a window are those that its row must have counted.
+    The ids of a window are those that its row must have counted; of a statement set, those that
+    are in all of its sinks.
     """
-    import pyarrow.parquet as pq
-
     if query == "groups":
         return ids_of_groups(root)
+    if query == "set":
+        first, second = (ids_of_files(root / name, "rows") for name in SINKS["set"])
+        return Counter({id_: max(first[id_], second[id_]) for id_ in first.keys() & second})
+    return ids_of_files(root / "sink", query)
+
+
+def ids_of_files(sink: Path, query: str) -> Counter[int]:
+    """Return how often each id is in the files of a sink; see `ids`."""
+    import pyarrow.parquet as pq
+
     result: Counter[int] = Counter()
-    for path in (root / "sink").glob("*.parquet"):
+    for path in sink.glob("*.parquet"):
         table = pq.ParquetFile(path).read()
         if query in ("rows", "joined"):
             result.update(item for item in table["id"].to_pylist() if item < LAST)
@@ -242,7 +259,8 @@ class Runs:
             self._server = started(SERVER, str(port), *SPARK.split(" "))
             self._remote = f"sc://127.0.0.1:{port}"
         format_ = FORMATS.get(self._query, "parquet")
-        command = [JOB, str(self._root), *QUERIES[self._query], str(START), self._remote, format_]
+        arguments = [*QUERIES[self._query], str(START), self._remote, format_]
+        command = [JOB, str(self._root), *arguments, *SINKS.get(self._query, ("sink",))]
         for _ in range(ATTEMPTS):
             with suppress(RuntimeError):
                 self._job = started(*command)
@@ -283,7 +301,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "source").mkdir()
-        (root / "sink").mkdir()
+        for sink in SINKS.get(query, ("sink",)):
+            (root / sink).mkdir()
         count = options.kills * FILES
         growth = Growth(root / "source", count, 1.5)
         growth.start()

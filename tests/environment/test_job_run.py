@@ -976,6 +976,46 @@ def test_several_jobs_in_one_write_all_rows_before_they_commit() -> None:
     assert watcher.events[1].startswith("failed")
 
 
+def test_jobs_without_an_end_run_at_once_and_the_first_that_fails_stops_all() -> None:
+    class Endless(JobExecution):
+        has_end = False
+
+        def __init__(self, error: Exception | None = None) -> None:
+            self._error = error
+            self._canceled = threading.Event()
+            self.calls: list[str] = []
+
+        def run(self, job_id: str) -> None:
+            self.calls.append("run")
+            both.wait(60)
+            if self._error is not None:
+                raise self._error
+            assert self._canceled.wait(60)
+
+        def cancel(self, job_id: str) -> None:
+            self._canceled.set()
+
+        def abort(self) -> None:
+            self.calls.append("abort")
+
+    for error in (None, OSError("no disk")):
+        both = threading.Barrier(2)
+        parts = [Endless(), Endless(error)]
+        client = submit(JobGraph.of_all([JobGraph("a", parts[0]), JobGraph("b", parts[1])]))
+        if error is None:
+            client.cancel().result(60)
+            assert JobStatus.CANCELED is status(client)
+        else:
+            with pytest.raises(ExternalError, match="no disk") as caught:
+                client.wait()
+            assert ["in the job 'b'"] == _notes(caught.value)
+            assert JobStatus.FAILED is status(client)
+        assert [["run", "abort"]] * 2 == [part.calls for part in parts]
+    with pytest.raises(UnsupportedError, match="reads only bounded tables") as mixed:
+        JobGraph.of_all([JobGraph("a", Endless()), JobGraph("b", Step())])
+    assert "streaming-not-supported" == mixed.value.code
+
+
 def test_a_graph_is_described_by_the_names_of_its_hooks() -> None:
     sinks = [ObjectIdentifier.of("c", "d", "t"), ObjectIdentifier.of("c", "d", "`u.v`")]
     graph = JobGraph("insert into two", JobExecution(), sinks)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -185,6 +186,61 @@ def test_create_table_as(env: TableEnvironment, source: Files, tmp_path: Path) -
     rmtree(tmp_path / "t")
     env.execute_sql(f"CREATE TABLE t (id INT, v STRING) WITH ({sink('t', tmp_path)})")
     assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
+
+
+def test_a_statement_set_is_one_job(env: TableEnvironment, source: Files, tmp_path: Path) -> None:
+    for name in ("t", "u"):
+        env.execute_sql(f"CREATE TABLE {name} (id INT, v STRING) WITH ({sink(name, tmp_path)})")
+    first = "INSERT INTO t SELECT id, v FROM s"
+    statements = [
+        first,
+        "INSERT INTO u SELECT id, 'u' FROM s",
+        "INSERT INTO u SELECT -id, v FROM s",
+    ]
+    block = f"EXECUTE STATEMENT SET BEGIN {'; '.join(statements)}; END"
+    env.execute_sql("SET 'pipeline.name' = 'all'")
+    job = client(env, block)
+    listed = [tuple(row)[:3] for row in env.execute_sql("SHOW JOBS").collect()]
+
+    assert [(job.get_job_id(), "all", "RUNNING")] == listed
+    arrived(env, "SELECT * FROM t", 2)
+    assert [-2, -1, 1, 2] == [row[0] for row in arrived(env, "SELECT * FROM u", 4)]
+    assert "job-already-runs" == refused(env, block)
+    env.execute_sql(f"STOP JOB '{job.get_job_id()}'")
+    assert JobStatus.CANCELED is job.get_job_status().result()
+    names = {path.name for path in (tmp_path / "checkpoints" / "all").iterdir()}
+    path = "default_catalog.default_database"
+    assert {f"{path}.t", f"{path}.u", f"{path}.u_2"} == names
+    assert "checkpoint-mismatch" == refused(env, first), "a set has written it"
+    swapped = [statements[0], statements[2], statements[1]]
+    block = f"EXECUTE STATEMENT SET BEGIN {'; '.join(swapped)}; END"
+    assert "checkpoint-mismatch" == refused(env, block)
+
+    source.add("2.csv", "3,x\n")
+    collected = env.create_statement_set()
+    for statement in statements:
+        collected.add_insert_sql(statement)
+    job = cast("JobClient", collected.execute().get_job_client())
+    arrived(env, "SELECT * FROM t", 3)
+    assert [-3, -2, -1, 1, 2, 3] == [row[0] for row in arrived(env, "SELECT * FROM u", 6)]
+    env.execute_sql("ALTER TABLE u ADD more INT")
+    source.add("3.csv", "4,y\n")
+    with pytest.raises(ConflictError) as caught:
+        job.wait(round(TIMEOUT * 1000))
+    assert "table-changed" == caught.value.code
+    assert f"in the job 'insert into {path}.u'" in caught.value.__notes__
+    assert not [thread for thread in threading.enumerate() if "schema-core sink" in thread.name]
+
+    env.execute_sql("RESET 'pipeline.name'")
+    env.execute_sql("ALTER TABLE u DROP more")
+    env.execute_sql("CREATE TABLE w (id INT, v STRING) WITH ('connector' = 'blackhole')")
+    alone = client(env, "INSERT INTO w SELECT id, v FROM s")
+    assert JobStatus.CANCELED is ended(alone)
+    both = "INSERT INTO w SELECT id, v FROM s; INSERT INTO w SELECT id + 1, v FROM s"
+    job = client(env, f"EXECUTE STATEMENT SET BEGIN {both}; END")
+    assert JobStatus.CANCELED is ended(job), "the first INSERT continues the job of its sink"
+    directories = {entry.name for entry in (tmp_path / "checkpoints").iterdir()}
+    assert {f"{path}.w", f"{path}.w_2"} < directories
 
 
 def test_a_micro_batch_that_is_repeated_is_written_once(

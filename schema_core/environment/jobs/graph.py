@@ -6,7 +6,11 @@ precedes `on_created`, and `abort` precedes `on_failed`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
 
 from schema_core.base.arguments import require_instance
@@ -140,6 +144,26 @@ class CompositeExecution(JobExecution):
         return next((part.progress(job_id) for part in self._parts), None)
 
 
+class ConcurrentExecution(CompositeExecution):
+    """Several prepared jobs without an end run as one, at once: the first that ends stops all."""
+
+    has_end = False
+
+    def run(self, job_id: str) -> None:
+        """Run the parts until one fails or all are cancelled; the error names the failed part."""
+        with ThreadPoolExecutor(len(self._graphs), "schema-core sink") as pool:
+            runs = {pool.submit(graph.execution.run, job_id): graph for graph in self._graphs}
+            first, others = wait(runs, return_when=FIRST_COMPLETED)
+            self.cancel(job_id)
+        errors: list[BaseException] = []
+        for run in (*first, *others):
+            if (error := run.exception()) is not None:
+                error.add_note(f"in the job {runs[run].name!r}")
+                errors.append(error)
+        if errors:
+            raise with_notes(errors[0], errors[1:], "while the job was stopped")
+
+
 @dataclass(frozen=True, slots=True)
 class RegisteredHook:
     """A hook, with the registered name of its factory, or None."""
@@ -218,25 +242,54 @@ class JobGraph:
         """Return one job for one or more jobs without hooks.
 
         Raises:
-            UnsupportedError: with code `streaming-not-supported` if one of several jobs has no
-                end: the others would never be committed.
+            UnsupportedError: with code `streaming-not-supported` if only some of the jobs have an
+                end: their rows would be written again when the job is continued.
         """
         if len(graphs) == 1:
             return graphs[0]
-        for one in graphs:
-            if not one.execution.has_end:
-                raise UnsupportedError(
-                    f"the job {one.name!r} reads an unbounded table, so it has no end: it cannot "
-                    "be one of several in a statement set",
-                    code="streaming-not-supported",
-                    hint="run each INSERT as a statement of its own",
-                )
+        ends = [graph.name for graph in graphs if graph.execution.has_end]
+        if 0 < len(ends) < len(graphs):
+            raise UnsupportedError(
+                f"the job {ends[0]!r} reads only bounded tables: it cannot be in a statement set "
+                "with jobs that read unbounded tables",
+                code="streaming-not-supported",
+                hint="run that INSERT as a statement of its own",
+            )
         name = "; ".join(graph.name for graph in graphs)
         sinks = [sink for graph in graphs for sink in graph.sinks]
         calls = [call for graph in graphs for call in graph.after_commit]
-        found = cls(name, CompositeExecution(graphs), sinks, after_commit=calls)
+        composite = CompositeExecution if ends else ConcurrentExecution
+        found = cls(name, composite(graphs), sinks, after_commit=calls)
         found.before_commit += [call for graph in graphs for call in graph.before_commit]
         return found
+
+
+#: The sinks of the statement set that is being prepared -> how many of its INSERTs write it.
+_SINKS_OF_SET: ContextVar[Counter[str] | None] = ContextVar("sinks of the set", default=None)
+
+
+@contextmanager
+def number_sinks(*, is_set: bool) -> Iterator[None]:
+    """Let `part_of_set` number the jobs that this thread prepares within the block, if a set."""
+    token = _SINKS_OF_SET.set(Counter() if is_set else None)
+    try:
+        yield
+    finally:
+        _SINKS_OF_SET.reset(token)
+
+
+def part_of_set(sink: str) -> str | None:
+    """Return the name of a job in its statement set by its sink; None outside of a set.
+
+    >>> with number_sinks(is_set=True):
+    ...     part_of_set("c.d.t"), part_of_set("c.d.u"), part_of_set("c.d.t")
+    ('c.d.t', 'c.d.u', 'c.d.t_2')
+    """
+    sinks = _SINKS_OF_SET.get()
+    if sinks is None:
+        return None
+    sinks[sink] += 1
+    return sink if sinks[sink] == 1 else f"{sink}_{sinks[sink]}"
 
 
 class HookFactories:

@@ -17,7 +17,7 @@ from schema_core.environment.connector import (
 )
 from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.commit_records import planner_of_job
-from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
+from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, number_sinks
 from schema_core.environment.jobs.recovery import (
     finish,
     finish_for_write,
@@ -88,7 +88,7 @@ def result_schema(relation: relational.Relation) -> ResolvedSchema:
 
 def run_job(
     session: Session,
-    jobs: Iterable[Callable[[], JobGraph]],
+    jobs: Sequence[Callable[[], JobGraph]],
     hooks: Iterable[JobStatusHook | str] = (),
 ) -> TableResult:
     """Submit jobs as one and return its result; wait for it if ``table.dml-sync`` is true.
@@ -102,8 +102,9 @@ def run_job(
     registered = session.hooks.hooks(hooks)
     prepared: list[JobGraph] = []
     try:
-        for prepare in jobs:
-            prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
+        with number_sinks(is_set=len(jobs) > 1):
+            for prepare in jobs:
+                prepared.append(prepare())  # noqa: PERF401 - those before an error are aborted
         graph = JobGraph.of_all(prepared)
     except BaseException:
         for job in prepared:

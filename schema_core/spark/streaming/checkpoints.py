@@ -1,8 +1,9 @@
 """Checkpoints of streaming jobs: where a restarted job continues, and which job it is.
 
 A job's directory, below ``execution.checkpointing.dir``, holds Spark's checkpoint and a description
-of the job. A job continues only from its own checkpoint: another query would skip the rows that the
-first one has read. Its tables' schemas may change as migrations permit.
+of the job; a statement set has such a directory for each sink. A job continues only from its own
+checkpoint: another query would skip the rows that the first one has read. Its tables' schemas may
+change as migrations permit.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from urllib.parse import quote
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.environment.jobs.graph import part_of_set
 from schema_core.environment.options import CHECKPOINTS, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
 from schema_core.errors import AlreadyExistsError, ConflictError, SchemaError
@@ -318,11 +320,36 @@ def checkpoint_of(
     root = CHECKPOINTS.of(options)
     if root is None:
         return None
-    name = directory_name(PIPELINE_NAME.of(options) or description.sink)
-    path = f"{absolute(session, root).rstrip('/')}/{name}"
+    name, part = PIPELINE_NAME.of(options), part_of_set(description.sink)
+    root = absolute(session, root).rstrip("/")
+    path = f"{root}/{directory_name(name or part or description.sink)}"
+    if name:
+        directory = Directory(*locate_file_system(session, path))
+        _require_same_kind(directory, path, is_set=part is not None)
+        if part is not None:
+            path += f"/{directory_name(part)}"
     return checkpoint_in(
         Directory(*locate_file_system(session, path)), path, description, creates=creates
     )
+
+
+def _require_same_kind(directory: Directory, path: str, *, is_set: bool) -> None:
+    """Require that a statement set has not written the checkpoint of an INSERT, nor vice versa.
+
+    It would begin again, beside that checkpoint (`checkpoint-mismatch`).
+    """
+    if is_set:
+        names = [JOB, DRAFT]
+    else:
+        entries = directory.entries("")
+        names = [f"{entry.name}/{JOB}" for entry in entries if entry.is_directory]
+    if any(directory.status(name) is not None for name in names):
+        other = "an INSERT outside of a statement set" if is_set else "a statement set"
+        raise ConflictError(
+            f"the checkpoint in {path!r} belongs to {other}",
+            code="checkpoint-mismatch",
+            hint=f"SET '{PIPELINE_NAME.key}' to a new name to read everything from the beginning",
+        )
 
 
 def checkpoint_in(
