@@ -1,6 +1,10 @@
 from schema_core.environment.jobs.graph import JobExecution as JobExecution
 from schema_core.environment.jobs.graph import JobGraph as JobGraph
+from schema_core.environment.jobs.graph import JobProgressHook as JobProgressHook
 from schema_core.environment.jobs.graph import JobStatusHook as JobStatusHook
+from schema_core.environment.jobs.metrics import JobMetrics as JobMetrics
+from schema_core.environment.jobs.metrics import OperatorMetrics as OperatorMetrics
+from schema_core.environment.jobs.metrics import prometheus_text as prometheus_text
 from schema_core.environment.jobs.run import JobStatus as JobStatus
 from schema_core.environment.planner import BoundTable as BoundTable
 from schema_core.environment.planner import Planner as Planner

@@ -24,7 +24,13 @@ import pytest
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.environment.jobs import run as job_run
 from schema_core.environment.jobs.client import submit
-from schema_core.environment.jobs.graph import JobExecution, JobGraph, JobStatusHook
+from schema_core.environment.jobs.graph import (
+    JobExecution,
+    JobGraph,
+    JobProgressHook,
+    JobStatusHook,
+)
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.environment.jobs.run import COMMITTED, UNCERTAIN, interruptible, require_running
 from schema_core.environment.result import TableResult
 from schema_core.errors import (
@@ -128,6 +134,15 @@ def run(execution: JobExecution, hooks: Sequence[JobStatusHook] = ()) -> JobClie
 
 def status(client: JobClient) -> JobStatus:
     return client.get_job_status().result()
+
+
+class Measured(Waiting):
+    """A job with metrics, which change when it is released."""
+
+    has_end = False
+
+    def metrics(self) -> JobMetrics:
+        return JobMetrics(1 + self.released.is_set(), rows_in=3)
 
 
 # --- hooks ---------------------------------------------------------------------------------------
@@ -1014,6 +1029,42 @@ def test_jobs_without_an_end_run_at_once_and_the_first_that_fails_stops_all() ->
     with pytest.raises(UnsupportedError, match="reads only bounded tables") as mixed:
         JobGraph.of_all([JobGraph("a", Endless()), JobGraph("b", Step())])
     assert "streaming-not-supported" == mixed.value.code
+
+
+@pytest.mark.parametrize(
+    "error", [None, OSError("no https://u:secret@host/x"), KeyboardInterrupt()]
+)
+def test_hooks_receive_the_metrics_of_a_job_and_their_errors_do_not_fail_it(
+    error: BaseException | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Progress(Watcher):
+        def on_progress(self, job_id: str, metrics: JobMetrics) -> None:
+            self.called(f"{metrics.micro_batches} {metrics.rows_in}")
+            called.set()
+            with pytest.raises(SchemaError, match="cannot wait for its own end"):
+                clients[0].wait()
+            if error is not None:
+                raise error
+
+    monkeypatch.setattr(job_run, "PROGRESS_INTERVAL", 0.01)
+    called, hook, step = threading.Event(), Progress(), Measured()
+    assert isinstance(hook, JobProgressHook)
+    graph = JobGraph("a job", step)
+    graph.register_job_status_hook(hook)
+    clients: list[JobClient] = []
+    clients.append(JobClient(job_run.JobRun(graph)))
+    client = clients[0]
+    client.run.start()
+    assert called.wait(60)
+    time.sleep(0.05)
+    step.released.set()
+    client.wait()
+
+    assert ["created", "1 3", "2 3", "finished"] == hook.events, "once for each change"
+    assert JobMetrics(2, rows_in=3) == client.get_metrics()
+    assert (0 if error is None else 2) == caplog.text.count("on_progress failed")
+    assert "secret" not in caplog.text
+    assert run(Step()).get_metrics() is None
 
 
 def test_a_graph_is_described_by_the_names_of_its_hooks() -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
 from schema_core.errors import SchemaError, UnsupportedError
 
@@ -242,6 +243,10 @@ class JobClient:
     def get_progress(self) -> tuple[int, int] | None:
         """Return the numbers of finished and of known tasks; None if unknown or not running."""
         return self._run.progress()
+
+    def get_metrics(self) -> JobMetrics | None:
+        """Return what a streaming job has done since it started, also after its end; else None."""
+        return self._run.metrics()
 
 
 def _no_savepoints() -> UnsupportedError:

@@ -18,6 +18,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.plugins import HOOKS, require
 from schema_core.base.text import is_blank
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -46,6 +47,18 @@ class JobStatusHook(Protocol):
     def on_finished(self, job_id: str) -> None: ...
     def on_failed(self, job_id: str, error: BaseException) -> None: ...
     def on_canceled(self, job_id: str) -> None: ...
+
+
+@runtime_checkable
+class JobProgressHook(JobStatusHook, Protocol):
+    """A hook that also receives the metrics of streaming jobs.
+
+    `on_progress` is called between `on_created` and the last call, whenever the metrics have
+    changed, at most once a second, on a thread of its own. Its errors are logged (logger
+    ``schema_core.jobs``), and the job continues.
+    """
+
+    def on_progress(self, job_id: str, metrics: JobMetrics) -> None: ...
 
 
 #: Makes a hook: a class without parameters, or a function.
@@ -87,6 +100,10 @@ class JobExecution:
 
     def progress(self, job_id: str) -> tuple[int, int] | None:
         """Return the numbers of done and of all tasks; None if unknown."""
+        return None
+
+    def metrics(self) -> JobMetrics | None:
+        """Return what a streaming job has done since it started; None for other jobs."""
         return None
 
 
@@ -142,6 +159,10 @@ class CompositeExecution(JobExecution):
 
     def progress(self, job_id: str) -> tuple[int, int] | None:
         return next((part.progress(job_id) for part in self._parts), None)
+
+    def metrics(self) -> JobMetrics | None:
+        parts = (part.metrics() for part in self._parts)
+        return JobMetrics.of_all([part for part in parts if part is not None])
 
 
 class ConcurrentExecution(CompositeExecution):

@@ -23,7 +23,8 @@ from typing import TypeAlias, cast
 from uuid import uuid4
 
 from schema_core.base.secrets import mask_urls
-from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobExecution, JobGraph, JobProgressHook
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.errors import (
     ExternalError,
     NotFoundError,
@@ -38,6 +39,8 @@ _LOG = logging.getLogger("schema_core.jobs")
 #: The note of an error that is raised after the commit.
 COMMITTED = "the rows of the job are committed: do not run the statement again"
 
+#: Seconds between two calls of `JobProgressHook.on_progress`.
+PROGRESS_INTERVAL = 1.0
 #: Seconds between two interrupts of one call.
 INTERRUPTING = 0.05
 
@@ -144,6 +147,9 @@ class JobRun:
         self._started = time.monotonic()
         self._runtime = 0.0
         self._thread = _JobThread(self)
+        self._progress_thread: threading.Thread | None = None
+        #: the metrics of the job when it ended
+        self._last_metrics: JobMetrics | None = None
 
     @property
     def name(self) -> str:
@@ -186,11 +192,20 @@ class JobRun:
             return self._graph.execution.progress(self.id)
         return None
 
+    def metrics(self) -> JobMetrics | None:
+        """Return the metrics of a streaming job, of its end if it has ended; else None."""
+        if self._ended.is_set():
+            return self._last_metrics
+        with suppress(Exception):  # the engine may have stopped
+            return self._graph.execution.metrics()
+        return None
+
     # --- waiting -------------------------------------------------------------------------------
 
     def require_waitable(self) -> None:
         """Raise if the thread of the job would wait for itself (`wait-for-own-job`)."""
-        if threading.current_thread() is self._thread and not self._ended.is_set():
+        own = (self._thread, self._progress_thread)
+        if threading.current_thread() in own and not self._ended.is_set():
             raise SchemaError(
                 f"the job {self._graph.name!r} cannot wait for its own end",
                 code="wait-for-own-job",
@@ -328,6 +343,7 @@ class JobRun:
     def _end(self, status: JobStatus, error: BaseException | None) -> None:
         if error is not None:
             _clear_frames(error)
+        self._last_metrics = self.metrics()
         with self._lock:
             self._runtime = time.monotonic() - self._started
             if error is not None:
@@ -351,7 +367,8 @@ class JobRun:
             with self._lock:
                 self.require_running()
                 self._status = JobStatus.RUNNING
-            graph.execution.run(self.id)
+            with self._reporting():
+                graph.execution.run(self.id)
             for call in graph.before_commit:
                 call()
             self.require_running()
@@ -364,6 +381,39 @@ class JobRun:
             return self._fail_job(error)
         errors = _errors_of([partial(hook.on_finished, self.id) for hook in hooks])
         return JobStatus.FINISHED, _of_hooks(errors) if errors else None
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Call the hooks with the metrics of the job while the block runs, and at its end."""
+        hooks = [hook for hook in self._graph.hooks if isinstance(hook, JobProgressHook)]
+        has_ended = threading.Event()
+
+        def report() -> None:
+            previous: JobMetrics | None = None
+            is_last = False
+            while not is_last:
+                is_last = has_ended.wait(PROGRESS_INTERVAL)
+                metrics = self.metrics()
+                if metrics is None or metrics == previous:
+                    continue
+                previous = metrics
+                for error in _errors_of(
+                    [partial(hook.on_progress, self.id, metrics) for hook in hooks]
+                ):
+                    text = mask_urls(first_line(error))
+                    _LOG.error("%s (job %s): on_progress failed: %s", self.name, self.id, text)
+
+        if not hooks:
+            yield
+            return
+        name = f"schema-core progress {self.id}"
+        self._progress_thread = threading.Thread(target=report, name=name, daemon=True)
+        self._progress_thread.start()
+        try:
+            yield
+        finally:
+            has_ended.set()
+            self._progress_thread.join()
 
     def _fail_job(self, error: BaseException) -> Outcome:
         raised = _to_raised_error(error)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
@@ -31,6 +32,7 @@ from schema_core.spark.streaming.stage_plans import (
     scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.stream_metrics import as_watermark
 from schema_core.spark.streaming.stream_stages import StreamedQuery
 from schema_core.spark.streaming.watermarks import (
     WATERMARK,
@@ -133,7 +135,7 @@ def staged_frame(
         changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
         return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
 
-    streamed = StreamedQuery(tagged_rows(frames), "append", finish)
+    streamed = StreamedQuery(tagged_rows(frames), "append", finish, runs.metrics)
     return streamed.then(lambda rows: rows.drop(ROW_KIND)) if plan.inserts else streamed
 
 
@@ -167,6 +169,7 @@ class StageRuns:
         self._directory = directory
         self._frame_of = frame_of
         self._clock = clock
+        self._watermark: int | None = None
         self._kept = {
             (number, place): self._rows_in(f"{number}-{place}", inserts=stage.inputs[place].inserts)
             for number, stage in enumerate(query.stages)
@@ -204,6 +207,31 @@ class StageRuns:
             return self._by_row(self._query.query, changes)
         finally:
             rows.unpersist()
+
+    def metrics(self, sink: str) -> list[OperatorMetrics]:
+        """Return what each stage has done since the query started."""
+        metrics = []
+        for place, stage in enumerate(self._query.stages):
+            kept = [self._kept[place, index] for index in stage.kept]
+            result = self._results.get(place)
+            stored = [*kept] if result is None else [*kept, result]
+            for rows in stored:
+                rows.update_counts()
+            is_gate = isinstance(stage, Gate)
+            # sessions are stored with the rows that waited before
+            is_counted = len(kept) == len(stage.inputs) and getattr(stage, "sessions", None) is None
+            metrics.append(
+                OperatorMetrics(
+                    sink,
+                    stage.name,
+                    rows_in=sum(rows.changes for rows in kept) if is_counted else None,
+                    rows_out=None if result is None else result.changes,
+                    state_rows=add_known(rows.rows for rows in stored) if stored else 0,
+                    late_rows=kept[0].dropped if is_gate and is_counted else None,
+                    watermark=as_watermark(self._watermark) if is_gate else None,
+                )
+            )
+        return metrics
 
     def _require_same_stages(self, number: int) -> None:
         """Require that these stages have written the rows of earlier micro-batches."""
@@ -258,7 +286,8 @@ class StageRuns:
             if entry.name != f"{WATERMARKS}{number - 1}":
                 self._directory.delete(entry.name)
         self._directory.create(f"{WATERMARKS}{number}", json.dumps(after).encode())
-        return _least(before), _least(after)
+        self._watermark = _least(after)
+        return _least(before), self._watermark
 
     def _read_watermarks(self, number: int) -> list[int | None]:
         content = self._directory.read(f"{WATERMARKS}{number}") if number >= 0 else None
@@ -285,7 +314,7 @@ class StageRuns:
             rows = self._with_sessions(gate.sessions, gate.input, stored, changes, is_kept)
             return stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
         rows = self._by_row(gate.input.rows, changes)
-        rows = stored.add(rows if gate.keeps_late else rows.where(is_kept))
+        rows = stored.add(rows, "TRUE" if gate.keeps_late else is_kept)
         waiting = stored.rows_before(rows)
         stored.compact(rows, is_waiting)
         if waiting is not None:

@@ -13,11 +13,12 @@ import tempfile
 from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy import regex
-from schema_core.spark.changelog import ROW_KIND, adding, state_of
+from schema_core.spark.changelog import ROW_KIND, adding, is_added, state_of
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.spark.streaming.checkpoints import missing_checkpoint
+from schema_core.spark.streaming.stream_metrics import AwaitedCounts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -38,6 +39,12 @@ class StoredRows:
         self._directory = directory
         self._inserts = inserts
         self._number = 0
+        #: the number of changes since the start, and of those that did not fulfil a condition
+        self.changes = self.dropped = 0
+        #: the number of rows; None until it is known
+        self.rows: int | None = None
+        self._is_first = True
+        self._awaited = AwaitedCounts(self._count)
         #: the files with the rows before the micro-batch
         self._before: list[str] = []
 
@@ -48,20 +55,28 @@ class StoredRows:
         later = [f"delta-{of}" for kind, of in files if kind == "delta" and of > base]
         self._number = number
         self._before = ([f"base-{base}"] if base >= 0 else []) + later
+        if self._is_first and not self._before:
+            self.rows = 0
+        self._is_first = False
         for kind, of in files:
             if (name := f"{kind}-{of}") not in self._before:
                 self._directory.delete(name)
 
-    def add(self, changes: DataFrame) -> DataFrame:
-        """Store the changes of the micro-batch, and return them as they are stored."""
+    def add(self, changes: DataFrame, condition: str = "TRUE") -> DataFrame:
+        """Store the changes of the micro-batch of a condition; return them as they are stored."""
         name = f"delta-{self._number}"
-        self._write(changes, name)
+        counts = {
+            "changes": "count(*)",
+            "stored": f"count_if({condition})",
+            "additions": f"count_if({condition} AND {is_added(True)})",
+        }
+        self._write(self._awaited.observe("delta", changes, counts).where(condition), name)
         return self._read([name], changes)
 
     def replace(self, rows: DataFrame) -> DataFrame:
         """Store all rows after the micro-batch, and return them as they are stored."""
         name = f"base-{self._number}"
-        self._write(rows, name)
+        self._write(self._awaited.observe("base", rows, {"rows": "count(*)"}), name)
         return self._read([name], rows)
 
     def rows_before(self, changes: DataFrame) -> DataFrame | None:
@@ -76,7 +91,22 @@ class StoredRows:
         names = [*self._before, f"delta-{self._number}"]
         if len(names) > COMPACTED:
             remaining = self.remaining(self._read(names, changes)).where(condition)
-            self._write(remaining, f"base-{self._number}")
+            counted = self._awaited.observe("base", remaining, {"rows": "count(*)"})
+            self._write(counted, f"base-{self._number}")
+
+    def update_counts(self) -> None:
+        """Add the counts of what has been written."""
+        self._awaited.take()
+
+    def _count(self, kind: str, counts: dict[str, int]) -> None:
+        if kind == "base":
+            self.rows = counts["rows"]
+            return
+        stored, additions = counts["stored"], counts["additions"]
+        self.changes += counts["changes"]
+        self.dropped += counts["changes"] - stored
+        if self.rows is not None:
+            self.rows += 2 * additions - stored
 
     def remaining(self, changes: DataFrame) -> DataFrame:
         """Return the rows that changes leave, with `ROW_KIND`."""

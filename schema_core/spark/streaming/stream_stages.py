@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +16,8 @@ from schema_core.spark.streaming.watermarks import with_event_time
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.environment.jobs.metrics import OperatorMetrics
+
 #: States of one row per key, which frames compute.
 UNIQUE: Final = frozenset({OperatorState.DISTINCT, OperatorState.FIRST})
 
@@ -25,12 +27,13 @@ class StreamedQuery:
     """A query of unbounded tables as a streaming frame, and Spark's mode for its rows.
 
     `finish` returns the query's rows for those of a micro-batch, by its number; None if they are
-    the same.
+    the same. `stages` returns the metrics of stages for the path of the sink.
     """
 
     frame: DataFrame
     mode: str
     finish: Callable[[DataFrame, int], DataFrame] | None = None
+    stages: Callable[[str], Sequence[OperatorMetrics]] | None = None
 
     def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
         """Return the query with a change of each row by itself."""

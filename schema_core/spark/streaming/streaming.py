@@ -63,7 +63,7 @@ from schema_core.spark.connector import (
 from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
 from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.reading.row_kinds import KIND, as_changes
-from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
+from schema_core.spark.session.api_mode import in_session, is_connect, java_class
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
@@ -83,6 +83,7 @@ from schema_core.spark.streaming.incremental import (
 from schema_core.spark.streaming.stage_plans import StagedQuery
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
+from schema_core.spark.streaming.stream_metrics import ObservedCounts, StreamMetrics
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
     mode_of,
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
 
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
+    from schema_core.environment.jobs.metrics import JobMetrics
     from schema_core.environment.planner import PlannerContext
     from schema_core.environment.plans.plan_tree import ChangesOf
     from schema_core.spark.explain import ExplainRecorder
@@ -122,7 +124,7 @@ class MicroBatches:
 
     `write` is called with a micro-batch's rows and number, on a thread of Spark. Without the
     location of a `checkpoint`, a new one is deleted at the end. Micro-batches start in the
-    `interval`; None: as soon as there are rows.
+    `interval`; None: as soon as there are rows. Spark's progress is added to the `metrics`.
     """
 
     def __init__(
@@ -131,8 +133,10 @@ class MicroBatches:
         write: Callable[[DataFrame, int], None],
         checkpoint: str | None = None,
         interval: timedelta | None = None,
+        metrics: StreamMetrics | None = None,
     ) -> None:
         self._streamed = streamed
+        self._metrics = metrics
         self._write = write
         self._checkpoint = checkpoint
         self._interval = interval
@@ -167,6 +171,18 @@ class MicroBatches:
             raise self._error  # Spark may fail to report it
         if not self._is_stopped:
             raise ExternalError("the streaming query was stopped", code="job-failed")
+
+    def metrics(self) -> JobMetrics | None:
+        """Return what the query has done since it started, None without `metrics`."""
+        if self._metrics is None:
+            return None
+        self._add_progress()
+        return self._metrics.value()
+
+    def _add_progress(self) -> None:
+        with suppress(Exception):  # the query may have ended, and Spark may have stopped
+            if self._metrics is not None and self._query is not None:
+                self._metrics.add(self._query.lastProgress)
 
     def stop(self) -> None:
         """Stop the query, even before it starts, without waiting for its micro-batch."""
@@ -209,6 +225,7 @@ class MicroBatches:
         with self._writing:
             if self._is_stopped:  # Spark must not count the rows as written
                 raise RuntimeError("the query was stopped")
+            self._add_progress()  # of the micro-batch before
             try:
                 # Spark runs streams in a clone of their session
                 rows = in_session(rows, self._streamed.frame.sparkSession)
@@ -295,6 +312,9 @@ class StreamingJob(JobExecution):
 
     def cancel(self, job_id: str) -> None:
         self._batches.stop()
+
+    def metrics(self) -> JobMetrics | None:
+        return self._batches.metrics()
 
 
 # --- sources --------------------------------------------------------------------------------------
@@ -426,15 +446,9 @@ def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext
 
 def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
     """Write the rows of a micro-batch and return their number."""
-    if is_connect(rows):
-        from pyspark.sql.connect.observation import Observation
-    else:
-        from pyspark.sql import Observation
-
-    seen: Any = Observation()
-    counted = functions_of(rows).count("*").alias("rows")
-    connector.write(rows.observe(seen, counted), context)
-    return int(seen.get["rows"])
+    observed = ObservedCounts(rows, {"rows": "count(*)"})
+    connector.write(observed.frame, context)
+    return observed.wait()["rows"]
 
 
 @contextmanager
@@ -677,12 +691,16 @@ class StreamPlanner:
         require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
             validate_stream(connector, replace(context, creates=creates), checkpoint)
-        write = self._batch_writer(plan, connector, context, targets, checkpoint, creates=creates)
+        metrics = StreamMetrics(target.identifier.as_summary_string(), streamed.stages)
+        write = self._batch_writer(
+            plan, connector, context, targets, checkpoint, metrics, creates=creates
+        )
         batches = MicroBatches(
             streamed,
             write,
             None if checkpoint is None else checkpoint.location,
             self._interval(reads),
+            metrics,
         )
         execution = StreamingJob(
             session, batches, checkpoint, registration, located, local_properties(session)
@@ -698,6 +716,7 @@ class StreamPlanner:
         context: WriteContext,
         targets: Columns,
         checkpoint: Checkpoint | None,
+        metrics: StreamMetrics,
         *,
         creates: bool,
     ) -> Callable[[DataFrame, int], None]:
@@ -712,6 +731,7 @@ class StreamPlanner:
 
         def write(rows: DataFrame, number: int) -> None:
             require_unchanged()
+            rows = metrics.count_written(rows)
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
             if is_updated and takes_updates(connector, context.options):
