@@ -2,5 +2,5 @@
 
 #: Exit codes: success, errors in the input, and what prevents a result.
 GOOD, WRONG, UNREADABLE = 0, 1, 2
-#: The exit code after Ctrl-C, as of shells.
-INTERRUPTED = 130
+#: The exit codes after Ctrl-C and after SIGTERM, as of shells.
+INTERRUPTED, TERMINATED = 130, 143

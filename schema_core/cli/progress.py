@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -14,9 +14,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from schema_core.base.text import escaped
 from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.errors import ExternalError
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
+Streaming = Annotated[bool, typer.Option("--streaming", help="Use streaming mode.")]
 
 #: Seconds between updates of a bar.
 UPDATE = 0.2
@@ -55,6 +57,55 @@ def follow(client: JobClient | None, quiet: bool = False, console: Console | Non
                 # further tasks may follow: a task that looks complete stops the clock
                 most = max(total, done + 1)
                 bar.update(task, completed=done, total=most, tasks=f"{done}/{total} tasks")
+
+
+def follow_endless(
+    clients: Sequence[JobClient], *, shows: bool = True, console: Console | None = None
+) -> None:
+    """Wait for jobs without an end, and show their metrics in lines on stderr.
+
+    The first job that fails, Ctrl-C and SIGTERM stop all; then the error is raised.
+
+    Raises:
+        SchemaCoreError: the error of the job.
+    """
+    console = console or Console(stderr=True, highlight=False)
+    start = shown = time.monotonic()
+    running = [*clients]
+    try:
+        while running:
+            running = [client for client in running if not _has_ended(client, UPDATE)]
+            if shows and time.monotonic() >= shown + LINES:
+                shown = time.monotonic()
+                for client in running:
+                    text = f"{_count_rows(client.get_metrics())} after {shown - start:.0f} s"
+                    _line(console, f"{escaped(client.get_job_name())}: {text}")
+    except BaseException as error:
+        stop_jobs(clients, error)
+        raise
+
+
+def stop_jobs(clients: Sequence[JobClient], error: BaseException) -> None:
+    """Cancel jobs and wait until they have ended; add the errors of those that have failed."""
+    stopping = [client.cancel() for client in clients]
+    for client, stopped in zip(clients, stopping, strict=True):
+        stopped.result()
+        if client.run.error is not error:
+            client.run.add_outcome(error)
+
+
+def _count_rows(metrics: JobMetrics | None) -> str:
+    if metrics is None:
+        return "running"
+    counts = (
+        ("rows in", metrics.rows_in),
+        ("rows out", metrics.rows_out),
+        ("late rows", metrics.late_rows or None),
+    )
+    shown = [f"{count:,} {name}" for name, count in counts if count is not None]
+    if metrics.watermark is not None:
+        shown.append(f"watermark {metrics.watermark.isoformat(' ', 'milliseconds')}")
+    return ", ".join(shown)
 
 
 @contextmanager

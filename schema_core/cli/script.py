@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.cli import INTERRUPTED, UNREADABLE, WRONG
+from schema_core.cli import INTERRUPTED, TERMINATED, UNREADABLE, WRONG
 from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
@@ -242,7 +243,7 @@ def report_unable(reason: str, hint: str | None = None) -> typer.Exit:
 
 @contextmanager
 def exit_on_error(path: Path, code: int | None = WRONG) -> Iterator[None]:
-    """Print an error of a block on stderr, and end the command; with 130 after Ctrl-C.
+    """Print an error of a block on stderr, and end the command; after Ctrl-C or SIGTERM, too.
 
     Args:
         path: The file that the block reads.
@@ -260,12 +261,32 @@ def exit_on_error(path: Path, code: int | None = WRONG) -> Iterator[None]:
 
 
 def interrupt_exit(interrupt: KeyboardInterrupt) -> typer.Exit:
-    """Report Ctrl-C; return the exit to raise.
+    """Report Ctrl-C or SIGTERM; return the exit to raise.
 
     The error's notes state whether the rows of a job are committed nevertheless.
     """
-    print_error(": ".join(["schema-core: interrupted", *getattr(interrupt, "__notes__", ())]))
-    return typer.Exit(INTERRUPTED)
+    is_term = isinstance(interrupt, Terminated)
+    what = "schema-core: terminated" if is_term else "schema-core: interrupted"
+    print_error(": ".join([what, *getattr(interrupt, "__notes__", ())]))
+    return typer.Exit(TERMINATED if is_term else INTERRUPTED)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: it ends a command as Ctrl-C does, with the exit code of `TERMINATED`."""
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Raise `Terminated` at SIGTERM within the block, which is on the main thread."""
+
+    def terminate(number: int, frame: object) -> None:
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 def fill(text: str, definitions: list[str], *, warns: bool = True) -> FilledScript:

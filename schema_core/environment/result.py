@@ -186,7 +186,8 @@ class TableResult:
         """Print the rows as Flink does: as a table, or unframed for EXPLAIN and ``OK``.
 
         Only cells of queries are cut, at the option ``table.display.max-column-width``; in
-        streaming mode they have the kinds of their rows.
+        streaming mode they have the kinds of their rows. Rows of a query are printed as they
+        arrive, those of an unbounded table until Ctrl-C.
         """
         if self.style is PrintStyle.RAW:
             text = "\n".join(", ".join(cell or "" for cell in row) for row in self.format_rows())
@@ -196,7 +197,11 @@ class TableResult:
             widths = _column_widths(self)
             if widths is not None and self.has_kinds:
                 widths = [len(KINDS), *widths]
-            text = as_table(names, list(rows), null=null, widths=widths)
+            if widths is not None:
+                for line in table_lines(names, rows, widths, null=null):
+                    print(line, flush=True)  # noqa: T201
+                return
+            text = as_table(names, list(rows), null=null)
         print(text)  # noqa: T201
 
     def _repr_html_(self) -> str:
@@ -246,15 +251,33 @@ def as_table(
     +----+--------+
     2 rows in set
     """
-    if not rows:
-        return "Empty set"
-    cells = [[cell if cell is not None else null for cell in row] for row in rows]
     if widths is None:
-        widths = [max(map(display_width, column)) for column in zip(names, *cells, strict=True)]
+        cells = [[cell if cell is not None else null for cell in row] for row in [names, *rows]]
+        widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(table_lines(names, rows, widths, null=null))
+
+
+def table_lines(
+    names: Sequence[str],
+    rows: Iterable[Sequence[str | None]],
+    widths: Sequence[int],
+    *,
+    null: str = NULL,
+) -> Iterator[str]:
+    """Yield the lines of `as_table` for columns of these widths, each row as it arrives."""
     line = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
-    head, *body = (_line([*map(_cut, row, widths)], widths) for row in [[*names], *cells])
-    count = f"{len(rows)} row{'s' if len(rows) != 1 else ''} in set"
-    return "\n".join([line, head, line, *body, line, count])
+    count = 0
+    for row in rows:
+        if not count:
+            yield from (line, _line([*map(_cut, names, widths)], widths), line)
+        count += 1
+        cells = [cell if cell is not None else null for cell in row]
+        yield _line([*map(_cut, cells, widths)], widths)
+    if not count:
+        yield "Empty set"
+        return
+    yield line
+    yield f"{count} row{'s' if count != 1 else ''} in set"
 
 
 def printed_rows(result: TableResult) -> tuple[list[str], Iterable[tuple[str | None, ...]]]:

@@ -26,6 +26,7 @@ from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.jobs.recovery import Recovery, list_identifiers, recover_tables
+from schema_core.environment.jobs.run import SessionJobs
 from schema_core.environment.lineage import Lineage
 from schema_core.environment.modules import (
     FunctionArgument,
@@ -126,6 +127,11 @@ class TableEnvironment:
             require_instance(options, Mapping, "environment_settings")
             settings = EnvironmentSettings.new_instance().with_configuration(options).build()
         return TableEnvironment(Session(settings, planner, engine_session=spark, hooks=hooks))
+
+    @property
+    def jobs(self) -> SessionJobs:
+        """The running jobs of this environment and the last that ended, as SHOW JOBS lists them."""
+        return self._session.jobs
 
     @property
     def catalog_manager(self) -> CatalogManager:

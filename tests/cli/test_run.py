@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,11 +17,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.cli import GOOD, INTERRUPTED, WRONG, progress
+from schema_core.cli import GOOD, INTERRUPTED, TERMINATED, WRONG, progress
 from schema_core.cli.app import application
 from schema_core.cli.commands import run as run_commands
 from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.errors import ExternalError
 
 
@@ -202,3 +207,100 @@ def test_nothing_is_run_if_any_statement_is_invalid(tmp_path: Path, last: str) -
     done = CliRunner().invoke(application(), ["run", "--no-check", str(file)])
     assert WRONG == done.exit_code
     assert "t" in listed(file)
+
+
+# --- streaming mode ------------------------------------------------------------------------------
+
+
+class Endless(JobExecution):
+    """A job with metrics that runs until it is cancelled or fails."""
+
+    has_end = False
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+        self.canceled = threading.Event()
+        self.fails = threading.Event()
+
+    def run(self, job_id: str) -> None:
+        while not self.canceled.wait(0.005):
+            if self.fails.is_set() and self._error is not None:
+                raise self._error
+
+    def cancel(self, job_id: str) -> None:
+        self.canceled.set()
+
+    def metrics(self) -> JobMetrics:
+        self.fails.set()  # when it has been shown
+        return JobMetrics(3, 1234, 1200, None, 2, datetime(2024, 1, 1, 0, 0, 1))  # noqa: DTZ001
+
+
+def test_streaming_jobs_are_shown_and_stopped_by_the_first_that_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(progress, "UPDATE", 0.01)
+    monkeypatch.setattr(progress, "LINES", 0.02)
+    text = io.StringIO()
+    jobs = [Endless(), Endless(OSError("disk full"))]
+    clients = [
+        submit(JobGraph(f"insert into {'ab'[place]}", job)) for place, job in enumerate(jobs)
+    ]
+    with pytest.raises(ExternalError, match="disk full"):
+        progress.follow_endless(clients, console=Console(file=text, width=200, color_system=None))
+
+    counts = "1,234 rows in, 1,200 rows out, 2 late rows, watermark 2024-01-01 00:00:01.000"
+    assert f"schema-core: insert into a: {counts} after 0 s" in text.getvalue().splitlines()
+    assert jobs[0].canceled.is_set()
+    assert ["CANCELED", "FAILED"] == [client.get_job_status().result().name for client in clients]
+
+
+@pytest.mark.parametrize(
+    ("text", "streaming"),
+    [
+        ("SET 'execution.runtime-mode' = 'streaming'; SELECT 1", True),
+        ("SET 'a' = 'b'; SET 'execution.runtime-mode' = 'STREAMING'; SELECT 1", True),
+        ("SELECT 1; SET 'execution.runtime-mode' = 'streaming'", False),
+        ("SET; SELECT 1", False),
+    ],
+)
+def test_a_script_sets_its_mode_at_its_beginning(text: str, streaming: bool) -> None:
+    assert streaming == run_commands.settings_of(text, streaming=False).is_streaming_mode()
+    assert run_commands.settings_of("SELECT 1", streaming=True).is_streaming_mode()
+    batch = "SET 'execution.runtime-mode' = 'batch'; SELECT 1"
+    assert not run_commands.settings_of(batch, streaming=True).is_streaming_mode()
+
+
+STREAM = """\
+SET 'execution.checkpointing.dir' = '{root}/checkpoints';
+CREATE TABLE s (id INT) WITH ('connector' = 'filesystem', 'path' = '{root}/source',
+  'format' = 'csv', 'source.monitor-interval' = '100 ms');
+CREATE TABLE t (id INT) WITH ('connector' = 'filesystem', 'path' = '{root}/t', 'format' = 'csv');
+CREATE TABLE u (id INT) WITH ('connector' = 'filesystem', 'path' = '{root}/u', 'format' = 'csv');
+INSERT INTO t SELECT id FROM s;
+INSERT INTO u SELECT id * 2 FROM s;
+SHOW JOBS;
+"""
+
+
+def test_sigterm_stops_the_jobs_of_a_script(tmp_path: Path) -> None:
+    file, source = tmp_path / "job.sql", tmp_path / "source"
+    file.write_text(STREAM.format(root=tmp_path))
+    source.mkdir()
+    (source / "1.csv").write_text("1\n2\n")
+
+    def written(name: str) -> list[str]:
+        return sorted(
+            line for part in (tmp_path / name).glob("[!._]*") for line in part.read_text().split()
+        )
+
+    command = [sys.executable, "-m", "schema_core.cli", "run", str(file), "--streaming"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while (written("t"), written("u")) != (["1", "2"], ["2", "4"]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    output, errors = process.communicate(timeout=120)
+    assert TERMINATED == process.returncode, errors
+    assert 2 == output.count("Job ID: ")
+    assert 2 == output.count("| RUNNING |")
+    assert errors.endswith("schema-core: terminated\n")

@@ -13,8 +13,9 @@ from schema_core.base.text import quote_identifier
 from schema_core.cli import WRONG, script
 from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import FindingReport, Level, as_text
-from schema_core.cli.progress import Quiet, follow
+from schema_core.cli.progress import Quiet, Streaming, follow, follow_endless, stop_jobs
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.jobs.recovery import (
     Recovery,
     RecoveryAction,
@@ -26,6 +27,7 @@ from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import locate_errors
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.jobs import require_closed
+from schema_core.environment.options import RUNTIME_MODE
 from schema_core.environment.plans.compiled_plan import (
     MAX_PLAN,
     PlanDocument,
@@ -38,7 +40,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, within
 from schema_core.migration.files.variables import FilledScript, escape_variables
 from schema_core.sql import statement_syntax
-from schema_core.sql.parser import parse_query, parse_statements
+from schema_core.sql.parser import parse_query, parse_statements, read_statements
 
 
 def run(
@@ -48,30 +50,63 @@ def run(
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Run the script without checking all of it first.")
     ] = False,
+    streaming: Streaming = False,
+    progress: Annotated[
+        bool,
+        typer.Option("--progress", help="Show the rows of streaming jobs also without a terminal."),
+    ] = False,
 ) -> None:
     """Run a script in batch mode and print the results of its statements.
 
     The whole script is checked before its first statement is run: nothing is run if a statement
     cannot be resolved, or if a table that it reads or writes has invalid options. Each statement
-    waits for its job, whose progress is shown on stderr; Ctrl-C cancels it. Exits with 1 for errors
-    of the check, or at the first statement that fails, with 2 if the file cannot be read, with 130
-    after Ctrl-C.
+    waits for its job, whose progress is shown on stderr; Ctrl-C and SIGTERM cancel it. Exits with 1
+    for errors of the check, or at the first statement that fails, with 2 if the file cannot be
+    read, with 130 after Ctrl-C, with 143 after SIGTERM.
+
+    In streaming mode, by --streaming or by SET at the beginning of the script, a job of unbounded
+    tables runs while the following statements are run. At its end the script waits for these jobs,
+    and every ten seconds prints their rows and watermarks on stderr. If one of them fails, and at
+    Ctrl-C and SIGTERM, all are stopped: they continue when the script is run again.
     """
     filled = script.read(file, define)
-    if not no_check:
-        require_valid(file, filled)
-    with script.exit_on_error(file), filled.locating():
-        session = Session(EnvironmentSettings.in_batch_mode())
-        for statement in parse_statements(filled.text):
-            result = run_statement(session, statement, filled.text)
-            follow(result.job, quiet)
-            result.print()
-        require_closed(session)
+    with script.exit_on_error(file), filled.locating(), script.sigterm_as_interrupt():
+        settings = settings_of(filled.text, streaming=streaming)
+        if not no_check:
+            require_valid(file, filled, settings)
+        session = Session(settings)
+        endless: list[JobClient] = []
+        try:
+            for statement in parse_statements(filled.text):
+                result = run_statement(session, statement, filled.text)
+                if result.job is not None and not result.job.run.has_end:
+                    print(f"Job ID: {result.job.get_job_id()}")
+                    endless.append(result.job)
+                    continue
+                follow(result.job, quiet)
+                result.print()
+            require_closed(session)
+        except BaseException as error:
+            stop_jobs(endless, error)
+            raise
+        follow_endless(endless, shows=progress or (sys.stderr.isatty() and not quiet))
 
 
-def require_valid(file: Path, filled: FilledScript) -> None:
+def settings_of(text: str, *, streaming: bool) -> EnvironmentSettings:
+    """Return the settings of a script, which may begin with SET statements for the runtime mode."""
+    for statement in read_statements(text):
+        if not isinstance(statement, statement_syntax.SetOption):
+            break
+        if statement.key == RUNTIME_MODE.key:
+            streaming = RUNTIME_MODE.of({RUNTIME_MODE.key: statement.value or ""}) == "STREAMING"
+    if streaming:
+        return EnvironmentSettings.in_streaming_mode()
+    return EnvironmentSettings.in_batch_mode()
+
+
+def require_valid(file: Path, filled: FilledScript, settings: EnvironmentSettings) -> None:
     """Check a script in a dry run; print its errors and exit with 1 if there are some."""
-    with dry_run_session(EnvironmentSettings.in_batch_mode()) as session:
+    with dry_run_session(settings) as session:
         findings = findings_of(file, filled, check(session, filled.text))
     if errors := [finding for finding in findings if finding.level is Level.ERROR]:
         script.print_error(*as_text(FindingReport("run", errors)), "nothing was run")
@@ -109,7 +144,8 @@ def ctas(
         source = create_table_as(table, selected.source, option or [], replace=replace)
     created = script.fill(source, define or [], warns=False)
     preceding = "" if before is None else before.source.rstrip().rstrip(";")
-    require_valid(setup or query, script.fill(f"{preceding};\n{source}", define or [], warns=False))
+    filled = script.fill(f"{preceding};\n{source}", define or [], warns=False)
+    require_valid(setup or query, filled, EnvironmentSettings.in_batch_mode())
     with script.exit_on_error(query), created.locating():
         environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         if before is not None:

@@ -19,12 +19,14 @@ from schema_core.base.secrets import mask_text
 from schema_core.base.text import escaped, is_blank
 from schema_core.cli import WRONG, script
 from schema_core.cli.findings import DASH
-from schema_core.cli.progress import follow
+from schema_core.cli.progress import Streaming, follow, follow_endless
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.result import PrintStyle, TableResult, printed_rows
+from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.result import PrintStyle, TableResult, printed_rows, string_result
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import parse_statements, read_statements
+from schema_core.sql.statement_syntax import DescribeJob
 from schema_core.sql.tokens import cursor_over
 
 if TYPE_CHECKING:
@@ -50,14 +52,21 @@ def sql(
     history: Annotated[
         Path | None, typer.Option(help="The file of the history; by default in the home directory.")
     ] = None,
+    streaming: Streaming = False,
 ) -> None:
     """Run statements one by one: from a prompt, or from stdin if it is not a terminal.
 
     The prompt completes names and keywords. Statements with secrets are not stored in the history.
     From a pipe, exits with 1 at the first statement that fails. Exits with 2 if the setup cannot be
     read or fails.
+
+    In streaming mode, a SELECT of an unbounded table prints rows as they arrive, until Ctrl-C. A
+    job of unbounded tables runs while further statements are run: SHOW JOBS lists it, DESCRIBE JOB
+    also prints the rows of its operators, and STOP JOB stops it. The shell ends when all jobs have
+    ended; Ctrl-C stops them.
     """
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    settings = EnvironmentSettings.in_streaming_mode() if streaming else None
+    environment = TableEnvironment.create(settings or EnvironmentSettings.in_batch_mode())
     if setup is not None:
         preceding = script.read(setup, define)
         try:
@@ -73,13 +82,30 @@ def sql(
         except SchemaCoreError as error:
             raise script.report_unable(error.problem, error.hint) from None
         interact(environment, session, Console())
+        wait_for_jobs(environment)
     elif not run_text(environment, script.read_text(Path(DASH)), Console()):
         raise typer.Exit(WRONG)
+    else:
+        wait_for_jobs(environment)
 
 
 def is_interactive() -> bool:
     """Return whether stdin is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def wait_for_jobs(environment: TableEnvironment) -> None:
+    """Wait for the jobs without an end; Ctrl-C stops them."""
+    running = [
+        JobClient(run)
+        for run in environment.jobs.runs()
+        if not run.has_end and not run.status.is_globally_terminal_state()
+    ]
+    if running:
+        names = ", ".join(job.get_job_name() for job in running)
+        script.print_error(escaped(f"schema-core: Ctrl-C stops the running jobs: {names}"))
+        with script.exit_on_error(Path(DASH)):
+            follow_endless(running, shows=False)
 
 
 def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
@@ -89,8 +115,13 @@ def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
             if isinstance(statement, SchemaCoreError):
                 raise statement
             result = environment.execute_statement(statement, text)
+            if result.job is not None and not result.job.run.has_end:
+                print(f"Job ID: {result.job.get_job_id()}")
+                continue
             follow(result.job)
             show(result, output)
+            if isinstance(statement, DescribeJob):
+                show_metrics(environment, statement.job_id, output)
     except SchemaCoreError as error:
         script.show(Path(DASH), error.diagnostics)
         return False
@@ -107,7 +138,7 @@ def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
 
 def show(result: TableResult, console: Console) -> None:
     """Print a result: as a table that fits the terminal, elsewhere as Flink does."""
-    if not console.is_terminal or result.style is PrintStyle.RAW:
+    if not console.is_terminal or result.style is PrintStyle.RAW or result.has_kinds:
         result.print()
         return
     names, printed = printed_rows(result)
@@ -124,6 +155,29 @@ def show(result: TableResult, console: Console) -> None:
     console.print(table)
     more = f" or more; the first {MAX_ROWS:,} are shown" if next(rows, None) is not None else ""
     console.print(Text(f"{number:,} row{'' if number == 1 else 's'}{more}", "dim"))
+
+
+#: The columns of the metrics of a job.
+METRICS = ("operator", "rows in", "rows out", "state rows", "late rows", "watermark", "sink")
+
+
+def show_metrics(environment: TableEnvironment, job_id: str, console: Console) -> None:
+    """Print the metrics of a job's operators, if it is a streaming job."""
+    if (metrics := environment.jobs.get(job_id).metrics()) is None:
+        return
+    rows = [
+        (
+            item.name,
+            *(
+                None if count is None else f"{count:,}"
+                for count in (item.rows_in, item.rows_out, item.state_rows, item.late_rows)
+            ),
+            item.watermark and item.watermark.isoformat(" ", "milliseconds"),
+            item.sink,
+        )
+        for item in metrics.operators
+    ]
+    show(string_result(METRICS, rows), console)
 
 
 # --- the prompt ----------------------------------------------------------------------------------

@@ -199,12 +199,12 @@ class JobClient:
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str
     ) -> CompletableFuture[str]:
-        """Raise an error: batch jobs have no savepoints (`savepoints-not-supported`)."""
-        raise _no_savepoints()
+        """Raise an error: jobs on Spark have no savepoints (`savepoints-not-supported`)."""
+        raise no_savepoints("cancel the job with JobClient.cancel()")
 
     def trigger_savepoint(self, savepoint_directory: str) -> CompletableFuture[str]:
         """Raise an error, as `stop_with_savepoint` (`savepoints-not-supported`)."""
-        raise _no_savepoints()
+        raise no_savepoints("cancel the job with JobClient.cancel()")
 
     # --- methods of this library ---------------------------------------------------------------
 
@@ -249,11 +249,13 @@ class JobClient:
         return self._run.metrics()
 
 
-def _no_savepoints() -> UnsupportedError:
+def no_savepoints(instead: str) -> UnsupportedError:
+    """Return the error for a savepoint, with what to do instead."""
     return UnsupportedError(
         "jobs on Spark do not have savepoints",
         code="savepoints-not-supported",
-        hint="cancel the job with JobClient.cancel()",
+        hint=f"{instead}: a streaming job leaves its checkpoint, from which the same statement "
+        "continues",
     )
 
 

@@ -126,6 +126,7 @@ class JobRun:
         self.error: BaseException | None = None
         self._trace: TracebackType | None = None
         self._graph = graph
+        self._has_end = graph.execution.has_end
         self._lock = threading.RLock()  # a finalizer may run on a thread that holds it
         self._status = JobStatus.CREATED
         self._is_canceled = False
@@ -154,6 +155,11 @@ class JobRun:
     @property
     def name(self) -> str:
         return self._graph.name
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the job ends without being cancelled, as all but streaming jobs do."""
+        return self._has_end
 
     @property
     def status(self) -> JobStatus:

@@ -9,6 +9,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from schema_core.environment.jobs.client import no_savepoints
 from schema_core.environment.operations.data import (
     Writing,
     check_insert,
@@ -18,7 +19,7 @@ from schema_core.environment.operations.data import (
 )
 from schema_core.environment.result import OK, PrintStyle, TableResult
 from schema_core.environment.session import Session, at_span
-from schema_core.errors import SchemaError, UnsupportedError, within
+from schema_core.errors import SchemaError, within
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql import statement_syntax
 from schema_core.types import AtomicType, DataTypes
@@ -72,18 +73,16 @@ def describe_job(
 
 
 def stop_job(session: Session, statement: statement_syntax.StopJob, text: str) -> TableResult:
-    """Cancel a job and wait until its rows are removed; do nothing if it has ended.
+    """Cancel a job and wait for its end; do nothing if it has ended.
+
+    The rows of a batch job are removed; those of a streaming job, and its checkpoint, stay.
 
     Codes: `job-not-found`, `wait-for-own-job` in a hook of the job, `savepoints-not-supported`.
     """
     with at_span(statement.span):
         run = session.jobs.get(statement.job_id)
         if statement.with_savepoint:
-            raise UnsupportedError(
-                "a job has no savepoint",
-                code="savepoints-not-supported",
-                hint="omit WITH SAVEPOINT",
-            )
+            raise no_savepoints("omit WITH SAVEPOINT")
         run.require_waitable()
         ended = Event()
         run.cancel()

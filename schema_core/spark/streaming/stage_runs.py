@@ -219,7 +219,8 @@ class StageRuns:
                 rows.update_counts()
             is_gate = isinstance(stage, Gate)
             # sessions are stored with the rows that waited before
-            is_counted = len(kept) == len(stage.inputs) and getattr(stage, "sessions", None) is None
+            has_sessions = isinstance(stage, Gate) and stage.sessions is not None
+            is_counted = len(kept) == len(stage.inputs) and not has_sessions
             metrics.append(
                 OperatorMetrics(
                     sink,
