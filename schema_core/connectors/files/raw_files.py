@@ -229,7 +229,7 @@ def _from_bits(bits: nodes.Node, exponent_bits: int, mantissa_bits: int) -> node
             " WHEN {exponent} = 0 THEN {mantissa} * power(2.0D, {least})"
             " WHEN {exponent} < {top} THEN ({mantissa} + {one}) * power(2.0D, {exponent} + {shift})"
             " WHEN {mantissa} = 0 THEN CAST('Infinity' AS DOUBLE)"
-            " ELSE CAST('NaN' AS DOUBLE) END",
+            " WHEN {mantissa} > 0 THEN CAST('NaN' AS DOUBLE) END",
             mantissa=mantissa,
             exponent=exponent,
             sign=sign,

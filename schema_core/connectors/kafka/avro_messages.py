@@ -41,6 +41,7 @@ from schema_core.types import (
     DataType,
     DateType,
     DecimalType,
+    FloatType,
     IntType,
     LocalZonedTimestampType,
     MapType,
@@ -569,7 +570,7 @@ class AvroEncoder:
         import fastavro
 
         if self._convert is None:
-            self._convert = _row_writer(self._columns)
+            self._convert = _row_writer(self._columns, is_json=self._is_json)
             self._parsed = _parse(_without_logical_types(json.loads(self._schema)))
         record = self._convert(row)
         if self._is_json:
@@ -582,8 +583,8 @@ class AvroEncoder:
         return bytes(self._header + datum.getvalue())
 
 
-def _row_writer(columns: Mapping[str, DataType]) -> Callable[[Any], Any]:
-    writers = [(name, _writer_of(type_)) for name, type_ in columns.items()]
+def _row_writer(columns: Mapping[str, DataType], *, is_json: bool) -> Callable[[Any], Any]:
+    writers = [(name, _writer_of(type_, is_json=is_json)) for name, type_ in columns.items()]
 
     def write(row: Sequence[Any]) -> dict[str, Any]:
         return {
@@ -594,18 +595,36 @@ def _row_writer(columns: Mapping[str, DataType]) -> Callable[[Any], Any]:
     return write
 
 
-def _writer_of(type_: DataType) -> Callable[[Any], Any] | None:
+def _writer_of(type_: DataType, *, is_json: bool) -> Callable[[Any], Any] | None:
     match type_:
         case RowType():
-            return _row_writer({field.name: field.data_type for field in type_.fields})
+            columns = {field.name: field.data_type for field in type_.fields}
+            return _row_writer(columns, is_json=is_json)
         case ArrayType(element_type=element):
-            return _each(_writer_of(element))
+            return _each(_writer_of(element, is_json=is_json))
         case MapType(value_type=value_type):
-            return _each_value(_writer_of(value_type))
+            return _each_value(_writer_of(value_type, is_json=is_json))
         case DecimalType(scale=scale):
             return lambda value: _unscaled(value, scale)
+        case FloatType() if is_json:
+            return _shortest_float
         case _:
             return None
+
+
+def _shortest_float(value: float) -> float:
+    """Return the DOUBLE with the digits of a FLOAT as Java's: the fewest, but two, that are it."""
+    packed = struct.pack("<f", value)
+    digits = (float(f"{value:.{count}g}") for count in range(2, 10))
+    return next((number for number in digits if _is_float(number, packed)), value)
+
+
+def _is_float(number: float, packed: bytes) -> bool:
+    """Return whether a number is a FLOAT; one with few digits may be beyond the largest."""
+    try:
+        return struct.pack("<f", number) == packed
+    except OverflowError:
+        return False
 
 
 def _unscaled(value: Any, scale: int) -> bytes:
