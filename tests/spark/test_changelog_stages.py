@@ -126,6 +126,11 @@ STAGES = {
         ["MATCH_RECOGNIZE gate", "MATCH_RECOGNIZE 1"],
         True,
     ),
+    "SELECT s.id FROM s LEFT JOIN s3 FOR SYSTEM_TIME AS OF s.ts ON s.id = s3.id": (
+        ["FOR SYSTEM_TIME AS OF gate", "FOR SYSTEM_TIME AS OF 1"],
+        True,
+    ),
+    "SELECT s.id, t.w FROM s, LATERAL (SELECT w FROM b WHERE b.id = s.id LIMIT 1) AS t": ([], True),
     COUNTS: (["a window aggregation"], True),
     f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": (
         ["a window aggregation", "GROUP BY at once"],
@@ -196,9 +201,8 @@ REFUSED = {
     " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
     "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE),"
     " SESSION(ts, INTERVAL '1' DAY)": "the group window TUMBLE",
-    "SELECT s.id FROM s JOIN s3 FOR SYSTEM_TIME AS OF s.ts ON s.id = s3.id": (
-        "FOR SYSTEM_TIME AS OF"
-    ),
+    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id JOIN s3 FOR SYSTEM_TIME AS OF s.ts"
+    " ON s.id = s3.id": "FOR SYSTEM_TIME AS OF with another join",
 }
 
 

@@ -721,7 +721,11 @@ class _Staging:
         if any(_scan_of_versions(leaf) is None for leaf in versions):
             key = []
         inputs = [
-            replace(self._input(part, [_over_scan(parts[place], leaf) for parts in key]), scan=part)
+            replace(
+                self._input(part, [_over_scan(parts[place], leaf) for parts in key]),
+                scan=part,
+                is_ordered=True,
+            )
             for place, leaf in enumerate(versions, start=1)
             for part in relations_in(leaf)
             if isinstance(part, Scan) and id(part) in self._changing

@@ -35,12 +35,14 @@ class Input:
         rows: The rows, with the columns of the key last.
         key: The number of columns of the key.
         inserts: Whether rows are only added.
+        is_ordered: Whether the query reads the rows in the order in which they arrived.
     """
 
     scan: Scan
     rows: Relation
     key: int
     inserts: bool
+    is_ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

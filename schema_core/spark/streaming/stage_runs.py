@@ -53,6 +53,8 @@ SOURCE: Final = f"{PREFIX}source"
 ROW: Final = f"{PREFIX}row"
 #: The column with the hash of a key.
 HASH: Final = f"{PREFIX}hash"
+#: The column with the micro-batch of a row, and its place in it.
+ORDER: Final = f"{PREFIX}order"
 
 #: Returns a query as a frame with columns, from frames for its scans by identity.
 FrameOf: TypeAlias = "Callable[[Relation, Columns, Mapping[int, DataFrame]], DataFrame]"
@@ -200,7 +202,7 @@ class StageRuns:
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
                 elif stage.drivers:
-                    result = self._run_drivers(place, stage, changes)
+                    result = self._run_drivers(place, stage, changes, number)
                 else:
                     result = self._run(place, stage, changes)
                 changes[id(stage.result)] = Changes(result, stage.inserts)
@@ -398,12 +400,17 @@ class StageRuns:
         result = self._frame_of(stage.query, result_columns(stage.query), frames)
         return adding(result.select(*(quote(column.name) for column in stage.result.columns)))
 
-    def _run_drivers(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
+    def _run_drivers(
+        self, place: int, stage: Stage, changes: Mapping[int, Changes], number: int
+    ) -> DataFrame:
         """Return the rows of a stage's result for the new rows of its drivers."""
         new = {}
         before: dict[int, DataFrame | None] = {}
         for index, input_ in enumerate(stage.inputs):
             rows = self._with_hash(self._by_row(input_.rows, changes), input_)
+            if input_.is_ordered:
+                order = f"struct({number}L, monotonically_increasing_id()) AS {quote(ORDER)}"
+                rows = rows.selectExpr("*", order)
             stored = self._kept.get((place, index))
             new[index] = rows if stored is None else stored.add(rows)
             before[index] = None if stored is None else stored.rows_before(new[index])
@@ -482,7 +489,8 @@ def _frames_of_driver(
         if not parts:
             return None
         rows = reduce(lambda left, right: left.union(right), parts)
-        frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND)
+        rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
+        frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND, ORDER)
     return frames
 
 
