@@ -467,13 +467,19 @@ def questions(cases: Sequence[Case], folder: Path) -> Iterator[dict[str, Any]]:
 
 def make_tables(case: Mapping[str, Any], place: Path) -> list[str]:
     """Write the lines of a case, and return the statements that create its tables of changes."""
-    tables: dict[str, Mapping[str, Any]] = {"t": case}
-    if case.get("other"):
-        tables["o"] = table("debezium-json", list(messages("debezium-json", OTHER)), KEYED)
+    tables = tables_of(case)
     for name, own in tables.items():
         (place / name).mkdir(parents=True)
         (place / name / "rows").write_text("".join(f"{line}\n" for line in own["lines"]))
     return [create(name, own, place / name) for name, own in tables.items()]
+
+
+def tables_of(case: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the tables of changes that a case reads, each with its lines."""
+    tables: dict[str, Mapping[str, Any]] = {"t": case}
+    if case.get("other"):
+        tables["o"] = table("debezium-json", list(messages("debezium-json", OTHER)), KEYED)
+    return tables
 
 
 def statements_of(case: Mapping[str, Any], place: Path) -> list[str]:

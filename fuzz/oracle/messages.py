@@ -40,11 +40,13 @@ class Place:
         servers: The broker and the registry.
         prefix: The start of the names of topics.
         descriptors: The directory of the files of descriptors, None for Flink.
+        is_bounded: Whether tables are read up to the present end of their topics.
     """
 
     servers: Servers
     prefix: str
     descriptors: Path | None = None
+    is_bounded: bool = True
 
     def expand(self, sql: str) -> str:
         """Return a statement with the options for which its placeholders stand.
@@ -61,7 +63,7 @@ class Place:
             "connector": {"kafka": "kafka", "upsert": "upsert-kafka"}[match[1]],
             "topic": f"{self.prefix}{match[2]}",
             "properties.bootstrap.servers": self.servers.brokers,
-            "scan.bounded.mode": "latest-offset",
+            "scan.bounded.mode": "latest-offset" if self.is_bounded else "unbounded",
             "sink.parallelism": "1",
         }
         if match[1] == "kafka":

@@ -177,15 +177,6 @@ class ChangeFormat(Protocol):
         """
 
 
-def unbounded_changes(hint: str) -> UnsupportedError:
-    """Return the error for a streaming job that would read an unbounded table of changes."""
-    return UnsupportedError(
-        "a streaming job cannot read the updates and deletions of an unbounded table of changes",
-        code="streaming-not-supported",
-        hint=hint,
-    )
-
-
 def require_writable(form: ChangeFormat, options: Mapping[str, str]) -> None:
     """Refuse options of messages that are only read (`invalid-option-value`)."""
     key = f"{form.identifier}.{_SCHEMA}"

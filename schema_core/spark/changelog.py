@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, runtime_checkable
 
+from schema_core.environment.connector import Context
 from schema_core.environment.options import ConfigOption, boolean
 from schema_core.environment.planner import Change
 from schema_core.environment.plans.changelog_mode import ChangelogMode
@@ -85,6 +86,23 @@ class SupportsChangelogRead(SparkConnector, Protocol):
         """
 
 
+@runtime_checkable
+class SupportsChangelogStream(SupportsChangelogRead, Protocol):
+    """A connector whose unbounded tables may hold changes, read by streaming jobs."""
+
+    def read_messages(self, context: ReadContext) -> DataFrame:
+        """Return the messages of an unbounded table as a streaming frame, with any columns.
+
+        The frame has no stateful operation.
+        """
+
+    def decode_messages(self, messages: DataFrame, context: ReadContext) -> DataFrame:
+        """Return the changes of the messages of a micro-batch, with `CHANGE_ORDER`.
+
+        As `read_changes`; the messages of each partition of the frame are in their order.
+        """
+
+
 def has_changes(
     connector: SparkConnector, options: Mapping[str, str]
 ) -> TypeGuard[SupportsChangelogRead]:
@@ -127,13 +145,9 @@ def read_changes(
     Raises:
         SchemaError: with code `invalid-option-value` if the option requires a PRIMARY KEY.
     """
-    mode = connector.changelog_mode(context.options)
-    primary = context.table.resolved_schema.primary_key
-    is_repeated = _has_duplicates(context) or not mode.contains(RowKind.UPDATE_BEFORE)
-    is_normalized = is_repeated and not as_versions
-    if is_normalized and primary is not None:
+    key = () if as_versions else normalization_key(connector, context)
+    if key:
         frame = connector.read_changes(replace(context, by_key=False))
-        key = list(primary.columns)
         compared = [name for name in _own_columns(frame) if name in {*columns, *key}]
         metadata = [metadata_column(name) for name in context.metadata]
         frame = normalized(frame, key, [*compared, *metadata])
@@ -143,7 +157,19 @@ def read_changes(
     return ordered.drop(CHANGE_ORDER)
 
 
-def _has_duplicates(context: ReadContext) -> bool:
+def normalization_key(connector: SupportsChangelogRead, context: Context) -> tuple[str, ...]:
+    """Return the PRIMARY KEY by which the changes of a table are normalized; empty if they are not.
+
+    Raises:
+        SchemaError: as `read_changes`.
+    """
+    mode = connector.changelog_mode(context.table.options)
+    primary = context.table.resolved_schema.primary_key
+    is_repeated = _has_duplicates(context) or not mode.contains(RowKind.UPDATE_BEFORE)
+    return tuple(primary.columns) if is_repeated and primary is not None else ()
+
+
+def _has_duplicates(context: Context) -> bool:
     if not DUPLICATES.of(context.configuration):
         return False
     if context.table.resolved_schema.primary_key is None:
@@ -168,10 +194,11 @@ def state_of(frame: DataFrame, key: Sequence[str], columns: Sequence[str]) -> Da
         key: The columns that identify a row; may be empty.
         columns: The columns of a row. Others, such as metadata, are those of its last addition.
     """
-    return _last_of_key(frame, key) if key else _multiset(frame, columns)
+    return last_of_key(frame, key) if key else _multiset(frame, columns)
 
 
-def _last_of_key(frame: DataFrame, key: Sequence[str]) -> DataFrame:
+def last_of_key(frame: DataFrame, key: Sequence[str]) -> DataFrame:
+    """Return the row of the last change of each key that adds it, in a frame with an order."""
     rank = f"row_number() OVER ({_partition(key)} ORDER BY {_order(frame, 'DESC')})"
     ranked = frame.selectExpr("*", f"{rank} AS {quote(_PLACE)}")
     last = ranked.where(f"{quote(_PLACE)} = 1 AND {_ADDS}")
@@ -218,14 +245,23 @@ def difference(new: DataFrame, old: DataFrame | None) -> DataFrame:
     if old is None:
         return adding(new)
     own = new.columns
-    row = ", ".join(comparable(quote(field.name), field.dataType) for field in new.schema.fields)
-    both = adding(new).union(adding(old.select(*map(quote, own)), adds=False))
-    counted = both.selectExpr(
+    return without_opposites(adding(new).union(adding(old.select(*map(quote, own)), adds=False)))
+
+
+def without_opposites(changes: DataFrame) -> DataFrame:
+    """Return changes, ``-D`` and ``+I``, without those that remove a row which others add.
+
+    The result has no order: a row is only added, or only removed.
+    """
+    fields = [field for field in changes.schema.fields if field.name != ROW_KIND]
+    own = [field.name for field in fields]
+    row = ", ".join(comparable(quote(field.name), field.dataType) for field in fields)
+    counted = changes.selectExpr(
         f"struct({', '.join(map(quote, own))}) AS {quote(_PREVIOUS)}",
         f"struct({row}) AS {quote(_ROW)}",
         f"if({_ADDS}, 1L, -1L) AS {quote(_COUNT)}",
     )
-    expr = functions_of(new).expr
+    expr = functions_of(changes).expr
     groups = counted.groupBy(quote(_ROW)).agg(
         expr(f"any_value({quote(_PREVIOUS)}) AS {quote(_PREVIOUS)}"),
         expr(f"sum({quote(_COUNT)}) AS {quote(_COUNT)}"),

@@ -18,6 +18,7 @@ from fuzz.clusters import free_port
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.environment import connector as module
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, Connector
@@ -27,6 +28,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
+from schema_core.spark.streaming.streaming import MicroBatches
 from schema_core.types import DataType
 
 if TYPE_CHECKING:
@@ -204,3 +206,13 @@ def one_task(session: SparkSession) -> Iterator[None]:
     yield
     for key, old in before.items():
         session.conf.set(key, old)
+
+
+@pytest.fixture
+def one_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A streaming query reads a file of each table in a micro-batch, and ends after the last."""
+    options = FileLayout._streaming
+    monkeypatch.setattr(
+        FileLayout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
+    )
+    monkeypatch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))

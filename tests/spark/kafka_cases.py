@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from fuzz.kafka_server import Servers
 from fuzz.oracle.messages import Place, raw_table, register, to_bytes, without_ids
 from fuzz.oracle.streams import folded
-from properties.answers.values import canonical
-from schema_core import EnvironmentSettings, Row, TableEnvironment
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.kafka.connector import KafkaConnector
 from schema_core.errors import SchemaCoreError
+from schema_core.spark.streaming.streaming import MicroBatches
+from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ Case = Mapping[str, Any]
 
 #: One of so many cases is run with a broker.
 BROKER = 8
+#: The option of Spark's source that limits the messages of a micro-batch.
+PACE = {"maxOffsetsPerTrigger": "2"}
 
 
 #: Parts of a case's setup and messages -> why the answer is another one than Flink's.
@@ -71,6 +75,21 @@ def recorded_cases() -> list[dict[str, Any]]:
         return [*map(json.loads, lines)]
 
 
+def is_unbounded(case: Case) -> bool:
+    """Return whether a case reads changes that others have written: the topic may be unbounded.
+
+    Of rows by key, Flink returns the former metadata of some.
+    """
+    formats = ("@upsert", *(f"{name}-" for name in ("debezium", "canal", "maxwell", "ogg")))
+    return (
+        "changes" in case
+        and any(form in case["setup"][0] for form in formats)
+        and not any("INSERT" in statement for statement in case["setup"])
+        and not ("@upsert" in case["setup"][0] and "METADATA" in case["setup"][0])
+        and why_different(case) is None
+    )
+
+
 def messages_of(case: Case, registry: str, prefix: str) -> dict[str, list[tuple[Any, Any]]]:
     """Return the messages of a case by topic; its schemas are registered."""
     ids = register(registry, case["schemas"], f"{prefix}schema")
@@ -95,40 +114,23 @@ def answer(session: SparkSession, case: Case, place: Place) -> dict[str, Any]:
             environment.execute_sql(place.expand(raw_table(topic)))
         for sql in case["setup"]:
             environment.execute_sql(place.expand(sql))
-        result = environment.execute_sql(place.expand(case["sql"]))
-        types = [column.data_type for column in result.get_resolved_schema().columns]
-        with result.collect() as rows:
-            changes = [
-                [
-                    str(row.get_row_kind()),
-                    *map(canonical, map(plain, row), types),
-                ]
-                for row in rows
-            ]
+        changes = changes_until_stopped(environment.execute_sql(place.expand(case["sql"])))
     except SchemaCoreError as error:
         return {"error": error.code, "message": str(error)}
     return {"changes": without_ids(changes) if case.get("has_ids") else changes}
 
 
-def plain(value: Any) -> Any:
-    """Return nested rows as mappings, as `canonical` takes them."""
-    match value:
-        case Row():
-            return dict(enumerate(map(plain, value)))
-        case list():
-            return [plain(item) for item in value]
-        case dict():
-            return {key: plain(item) for key, item in value.items()}
-        case _:
-            return value
+def difference(case: Case, result: Mapping[str, Any], *, is_bounded: bool = True) -> str | None:
+    """Return how an answer differs from Flink's, None if it does not.
 
-
-def difference(case: Case, result: Mapping[str, Any]) -> str | None:
-    """Return how an answer differs from Flink's, None if it does not."""
+    Of unbounded tables, the rows that the changes leave are compared.
+    """
     if "changes" not in case or "changes" not in result:
         return None if ("changes" in case) == ("changes" in result) else f"{case} {result}"
     expected, changes = case["changes"], result["changes"]
-    if "raw_" in case["sql"]:
+    if not is_bounded and not (keeps_changes(case) and "@upsert" not in case["setup"][0]):
+        expected, changes = folded(expected), folded(changes)
+    elif "raw_" in case["sql"]:
         expected, changes = with_equal_numbers(expected), with_equal_numbers(changes)
     elif not keeps_changes(case):
         expected, changes = folded(expected), folded(changes)
@@ -175,12 +177,24 @@ def main() -> None:
     servers = Servers(brokers, registry)
     for number, case in enumerate(recorded_cases()[::BROKER]):
         place = Place(servers, f"own{number}-", CASES)
-        for topic, messages in messages_of(case, registry, place.prefix).items():
-            frame = session.createDataFrame(messages, "key BINARY, value BINARY").coalesce(1)
-            settings = {"kafka.bootstrap.servers": brokers, "topic": topic}
-            frame.write.format("kafka").options(**settings).save()
+        send(session, brokers, messages_of(case, registry, place.prefix))
+        print(json.dumps(answer(session, case, place)), flush=True)
+    options = KafkaConnector.stream_options
+    setattr(KafkaConnector, "stream_options", lambda *given: options(*given) | PACE)  # noqa: B010
+    setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))  # noqa: B010
+    for number, case in enumerate(filter(is_unbounded, recorded_cases())):
+        place = Place(servers, f"arriving{number}-", CASES, is_bounded=False)
+        send(session, brokers, messages_of(case, registry, place.prefix))
         print(json.dumps(answer(session, case, place)), flush=True)
     session.stop()
+
+
+def send(session: SparkSession, brokers: str, messages: Mapping[str, Sequence[Any]]) -> None:
+    """Write the messages of topics in their order."""
+    for topic, pairs in messages.items():
+        frame = session.createDataFrame(pairs, "key BINARY, value BINARY").coalesce(1)
+        settings = {"kafka.bootstrap.servers": brokers, "topic": topic}
+        frame.write.format("kafka").options(**settings).save()
 
 
 if __name__ == "__main__":

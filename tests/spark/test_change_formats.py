@@ -12,9 +12,9 @@ import pytest
 
 from fuzz.oracle.changelogs import AS_ROWS, NESTED, create, make_tables, statements_of
 from fuzz.oracle.streams import folded
-from properties.answers.values import canonical
-from schema_core import EnvironmentSettings, Row, TableEnvironment
+from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import SchemaCoreError
+from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
 
 if TYPE_CHECKING:
@@ -55,11 +55,6 @@ def environment(
     return result
 
 
-def plain(value: Any) -> Any:
-    """Return a nested row as a mapping, as `canonical` takes it."""
-    return dict(enumerate(map(plain, value))) if isinstance(value, Row) else value
-
-
 def changes(
     session: SparkSession, case: Mapping[str, Any], place: Path, *, streaming: bool = True
 ) -> list[list[Any]]:
@@ -68,15 +63,7 @@ def changes(
     env = environment(session, {"table.dml-sync": "true", **case["config"]}, streaming=streaming)
     for statement in (*make_tables(case, place), *statements_of(case, place)):
         env.execute_sql(statement)
-    result = env.execute_sql(case["sql"])
-    types = [column.data_type for column in result.get_resolved_schema().columns]
-    return [
-        [
-            str(row.get_row_kind()),
-            *(canonical(plain(item), type_) for item, type_ in zip(row, types, strict=True)),
-        ]
-        for row in result.collect()
-    ]
+    return changes_until_stopped(env.execute_sql(case["sql"]))
 
 
 def remaining(case: Mapping[str, Any]) -> list[list[Any]]:

@@ -13,7 +13,7 @@ from fuzz.oracle.files import create
 from properties.answers.values import canonical
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
-from tests.spark.kafka_cases import plain
+from tests.spark.recorded_changes import plain
 from tests.support import CASES
 
 RECORDED = [

@@ -232,7 +232,7 @@ def test_tables_are_declared_with_the_metadata_of_formats(
 
     assert "unknown-metadata" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
-    assert "streaming-not-supported" == read.value.code
+    assert "kafka-option-not-supported" == read.value.code
 
 
 def test_metadata_of_formats_belongs_to_their_tables() -> None:

@@ -6,9 +6,11 @@ Without a broker and a registry, those of `test_kafka` and `test_registry_format
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +23,7 @@ from tests.spark.kafka_cases import (
     BROKER,
     answer,
     difference,
+    is_unbounded,
     messages_of,
     recorded_cases,
     why_different,
@@ -58,6 +61,14 @@ class Topics:
         ]
         return session.createDataFrame(rows, RECORD)
 
+    def stream(self, place: Path, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
+        rows = self.records(session, settings).coalesce(1).sortWithinPartitions("offset")
+        rows.write.option("maxRecordsPerFile", "2").parquet(str(place / settings["subscribe"]))
+        for number, path in enumerate(sorted((place / settings["subscribe"]).glob("part-*"))):
+            os.utime(path, (1_700_000_000 + number,) * 2)
+        reader = session.readStream.schema(RECORD).option("maxFilesPerTrigger", "1")
+        return reader.parquet(str(place / settings["subscribe"]))
+
     def send(self, messages: DataFrame, settings: Mapping[str, str]) -> None:
         rows = (row.asDict() for row in messages.collect())
         pairs = [(row.get("key"), row["value"]) for row in rows]
@@ -92,6 +103,33 @@ def test_messages_are_those_of_flink(
         assert problem is None
 
 
+ARRIVING = list(filter(is_unbounded, RECORDED))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=str(place), marks=[pytest.mark.slow] if place % 8 else [])
+        for place, case in enumerate(ARRIVING)
+    ],
+)
+@pytest.mark.usefixtures("one_file_at_a_time")
+def test_messages_that_arrive(
+    session: SparkSession,
+    topics: Topics,
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    case: dict[str, Any],
+) -> None:
+    """Two messages arrive in each micro-batch."""
+    place = Place(Servers("h:9092", registry.url), "", CASES, is_bounded=False)
+    topics.messages = messages_of(case, registry.url, "")
+    monkeypatch.setattr(KafkaConnector, "stream", lambda _, *given: topics.stream(tmp_path, *given))
+
+    assert difference(case, answer(session, case, place), is_bounded=False) is None
+
+
 @pytest.mark.slow
 def test_messages_of_a_broker_are_those_of_flink() -> None:
     if (reason := kafka_server.why_not()) is not None:
@@ -105,10 +143,15 @@ def test_messages_of_a_broker_are_those_of_flink() -> None:
         )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-2000:]
     answers = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-    differences = (
+    bounded, arriving = answers[: -len(ARRIVING)], answers[-len(ARRIVING) :]
+    differences = [
         difference(case, own)
-        for case, own in zip(RECORDED[::BROKER], answers, strict=True)
+        for case, own in zip(RECORDED[::BROKER], bounded, strict=True)
         if why_different(case) is None
+    ]
+    differences += (
+        difference(case, own, is_bounded=False)
+        for case, own in zip(ARRIVING, arriving, strict=True)
     )
 
     assert [text for text in differences if text is not None] == []

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fuzz.oracle.streams import create, folded
-from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
-from schema_core.connectors.files.file_layout import FileLayout
-from schema_core.errors import ExternalError
-from schema_core.spark.streaming.streaming import MicroBatches
+from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
 
 if TYPE_CHECKING:
@@ -57,19 +54,8 @@ def environment(
 
 
 def rows(env: TableEnvironment, sql: str) -> list[list[Any]]:
-    """Return the rows of a query as recorded; a streaming query has ended when it fails."""
-    result = env.execute_sql(sql)
-    types = [column.data_type for column in result.get_resolved_schema().columns]
-    changes = []
-    with result.collect() as results:
-        try:
-            for row in results:
-                values = [canonical(item, type_) for item, type_ in zip(row, types, strict=True)]
-                changes.append([str(row.get_row_kind()), *values])
-        except ExternalError as error:
-            if "the streaming query was stopped" not in error.problem:
-                raise
-    return folded(changes)
+    """Return the rows that the changes of a query leave."""
+    return folded(changes_until_stopped(env.execute_sql(sql)))
 
 
 # --- bounded tables -------------------------------------------------------------------------------
@@ -151,16 +137,6 @@ def unbounded(
         )
         for last in (False, True)
     }
-
-
-@pytest.fixture
-def one_file_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A streaming query reads a file of each table in a micro-batch, and ends after the last."""
-    options = FileLayout._streaming
-    monkeypatch.setattr(
-        FileLayout, "_streaming", lambda self: {**options(self), "maxFilesPerTrigger": "1"}
-    )
-    monkeypatch.setattr(MicroBatches, "_add_trigger", lambda _, one: one.trigger(availableNow=True))
 
 
 #: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming.md.

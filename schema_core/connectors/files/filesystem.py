@@ -20,7 +20,6 @@ from schema_core.base.contained_paths import is_hidden, is_plain
 from schema_core.base.paths import join_names
 from schema_core.catalog.api import RETAINED_SNAPSHOTS, VERSION_TIME
 from schema_core.catalog.changes.table_changes import print_path
-from schema_core.connectors.change_formats import unbounded_changes
 from schema_core.connectors.files import csv_files, file_formats, stored_names
 from schema_core.connectors.files.change_files import (
     change_format,
@@ -406,10 +405,8 @@ class FilesystemConnector:
         Raises:
             ExternalError: with code `files-not-found` or `file-schema-mismatch`.
             UnsupportedError: with code `streaming-not-supported` for a path that is a pattern for
-                Spark, for older files that a stream would read as other values, and for changes.
+                Spark, and for older files that a stream would read as other values.
         """
-        if change_format(context.options) is not None:
-            raise unbounded_changes(f"remove the option '{MONITOR_INTERVAL.key}'")
         if PATTERN.key in context.options:
             raise UnsupportedError(
                 f"a streaming job reads all files: it cannot follow the option '{PATTERN.key}'",
@@ -450,6 +447,19 @@ class FilesystemConnector:
         ]
         metadata = ((METADATA[key][1], metadata_column(key)) for key in context.metadata)
         return select(frame, [*physical, *metadata])
+
+    def read_messages(self, context: ReadContext) -> DataFrame:
+        """Return the lines of all files, also of later ones.
+
+        Raises:
+            ExternalError: as `read_stream`, and as `lines_to_read`.
+            UnsupportedError: as `read_stream`.
+        """
+        return self.read_stream(lines_to_read(context))
+
+    def decode_messages(self, messages: DataFrame, context: ReadContext) -> DataFrame:
+        """Return the changes of lines, ordered as those of `read_changes`."""
+        return decode_lines(messages, context)
 
     def diagnose(self, context: ReadContext, error: BaseException) -> ExternalError | None:
         """Return the error of the first invalid csv record that Spark's reader refused."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.change_formats import PLACE, EncodedChanges, unbounded_changes
+from schema_core.connectors.change_formats import PLACE, EncodedChanges
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
 from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS, MessageFormat
@@ -229,6 +229,19 @@ class KafkaConnector(ConnectorBase):
         records = self.records(context.session, _with_headers(self.scan(context), context))
         return decode_changes(records, layout, context)
 
+    def read_messages(self, context: ReadContext) -> DataFrame:
+        """Return all messages, later ones included; errors as `read`."""
+        settings = _with_headers(self.stream_options(context.options), context)
+        return self.stream(context.session, settings)
+
+    def decode_messages(self, messages: DataFrame, context: ReadContext) -> DataFrame:
+        """Return the changes of messages; errors as `read`."""
+        return decode_changes(messages, self.layout(context), context)
+
+    def stream_options(self, options: Options) -> dict[str, str]:
+        """Return the options of Spark's source for a streaming job."""
+        return stream_settings(options)
+
     def boundedness(self, options: Options) -> Boundedness:
         """A table without ``scan.bounded.mode`` is unbounded."""
         is_bounded = options_of.BOUNDED.of(options) != "unbounded"
@@ -238,15 +251,8 @@ class KafkaConnector(ConnectorBase):
         """Brokers are polled continuously."""
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the rows of all messages, later ones included; errors as `read`.
-
-        Changes are refused (`streaming-not-supported`).
-        """
-        layout = self.layout(context)
-        if layout.value_format.changes is not None:
-            raise unbounded_changes(f"set '{options_of.BOUNDED.key}'")
-        settings = _with_headers(stream_settings(context.options), context)
-        return decode_messages(self.stream(context.session, settings), layout, context)
+        """Return the rows of all messages, later ones included; errors as `read`."""
+        return decode_messages(self.read_messages(context), self.layout(context), context)
 
     def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
         """Return messages as they arrive, with the columns of Spark's Kafka source."""
@@ -376,11 +382,9 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         name = context.identifier.object_name
         return scan_settings(context.options, name, from_earliest=True)
 
-    def read_stream(self, context: ReadContext) -> DataFrame:
-        """Refuse: rows would update and delete earlier ones (`streaming-not-supported`)."""
-        raise unbounded_changes(
-            f"set '{options_of.BOUNDED.key}', or read the messages by the connector 'kafka'"
-        )
+    def stream_options(self, options: Options) -> dict[str, str]:
+        """Return the options of Spark's source for a streaming job, which reads all messages."""
+        return stream_settings(options, from_earliest=True)
 
     def changelog_mode(self, options: Options) -> ChangelogMode:
         """Return the mode of updates by key: a message without a value deletes the row."""

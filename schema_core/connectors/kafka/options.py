@@ -204,12 +204,13 @@ def _source(options: Options) -> dict[str, str]:
     return settings | {"subscribe": ",".join(topics(options))}
 
 
-def stream_settings(options: Options) -> dict[str, str]:
+def stream_settings(options: Options, *, from_earliest: bool = False) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a streaming job.
 
-    Codes: `invalid-kafka-options`, `kafka-option-not-supported` (offsets of a consumer group).
+    `from_earliest` reads all records, as `upsert-kafka` does. Codes: `invalid-kafka-options`,
+    `kafka-option-not-supported` (offsets of a consumer group).
     """
-    mode = str(STARTUP.of(options))
+    mode = str(EARLIEST if from_earliest else STARTUP.of(options))
     modes = f"'{EARLIEST}', '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
     if mode == LATEST:
         return _source(options) | {"startingOffsets": "latest"}

@@ -58,6 +58,7 @@ from schema_core.spark.reading.sources import (
     Source,
     can_be_kept,
     is_deterministic,
+    message_stream,
     read_context,
     source_frame,
     with_raw_conditions,
@@ -155,6 +156,37 @@ class Reader:
         if recorder is not None:
             recorder.text = text
         return frame
+
+    def messages(
+        self, scan: Scan, columns: frozenset[str], reads: list[Read], session: SparkSession
+    ) -> tuple[DataFrame, Callable[[DataFrame], DataFrame]]:
+        """Return the messages of an unbounded table of changes, as a stream, and their decoder.
+
+        The decoder returns the changes of a micro-batch of the messages as a changelog frame, of
+        which columns other than `columns` may be NULL. The table is added to `reads`.
+        """
+        bound, demand = self._context.source(scan), ScanDemand(columns)
+        configuration, database = snapshot(self._context.options), self._context.database()
+        connector, context = self._opened(session, bound, configuration)
+        located = partial(using, bound.identifier, bound.table.options, "read")
+        with located(), spark_errors():
+            context = read_context(connector, context, demand)
+            frame = message_stream(connector, context)
+        reads.append((connector, context))
+
+        def decode(messages: DataFrame) -> DataFrame:
+            with located(), spark_errors():
+                return source_frame(
+                    connector,
+                    context,
+                    columns,
+                    database,
+                    streams=True,
+                    kinds=True,
+                    messages=messages,
+                ).frame
+
+        return frame, decode
 
     def change_query(self, query: Relation) -> Relation | None:
         """Return a query with the kinds of its changes; None if it has only insertions."""
@@ -372,6 +404,10 @@ class Reader:
         )
         if recorder is not None and lookup is not None:  # EXPLAIN looks nothing up
             lookup = lookup._replace(hint={})
+        if streams and self._holds_changes(scan) and not kinds:
+            if recorder is None:
+                raise _needs_kinds(bound)
+            kinds = True  # EXPLAIN shows how the changes are read
         is_own = streams or kinds or bool(lookup and lookup.hint)
         kept = None if is_own else self._scans.find(session, request)
         source: Source | None = None
@@ -404,6 +440,21 @@ class Reader:
         filters = (Filter(filter_, self.zone) for filter_ in (demand.filters if demand else ()))
         return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 
+    def _opened(
+        self, session: SparkSession, bound: BoundTable, configuration: Mapping[str, str]
+    ) -> tuple[SparkConnector, ReadContext]:
+        """Return the connector of a table, and the context of a read of all its columns."""
+        connector = open_spark_connector(bound, "read", self._context.options)
+        return connector, ReadContext(
+            bound.identifier,
+            bound.table,
+            configuration,
+            bound.is_temporary,
+            session=session,
+            zone=self.zone,
+            metadata=metadata_types(connector, bound.table),
+        )
+
     def _read(
         self,
         session: SparkSession,
@@ -423,16 +474,7 @@ class Reader:
         watermark = watermark_of(schema, shown) if streams and clock is not None else None
         if demand is not None and watermark is not None:
             demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
-        connector = open_spark_connector(bound, "read", self._context.options)
-        context = ReadContext(
-            bound.identifier,
-            bound.table,
-            request.configuration,
-            bound.is_temporary,
-            session=session,
-            zone=self.zone,
-            metadata=metadata_types(connector, bound.table),
-        )
+        connector, context = self._opened(session, bound, request.configuration)
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if demand is not None:
                 asked = replace(demand, filters=(), limit=None) if streams else demand
@@ -471,6 +513,15 @@ def _require_typed(columns: Columns) -> None:
     for column in columns:
         if isinstance(column.type, NullType):
             raise UnsupportedError(f"column {column.name!r} has the type NULL", code="untyped-null")
+
+
+def _needs_kinds(bound: BoundTable) -> UnsupportedError:
+    return UnsupportedError(
+        f"the updates and deletions of the unbounded table {bound.identifier.as_summary_string()} "
+        "are not read here",
+        code="streaming-not-supported",
+        hint="set the options that bound the table",
+    )
 
 
 def _lateral_scans(query: Relation) -> frozenset[int]:

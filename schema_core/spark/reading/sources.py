@@ -21,8 +21,11 @@ from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.changelog import (
+    CHANGE_ORDER,
     ROW_KIND,
     SupportsChangelogRead,
+    SupportsChangelogStream,
+    adds_row,
     has_changes,
     read_changes,
     read_state,
@@ -34,6 +37,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
@@ -76,7 +80,7 @@ class Source(NamedTuple):
     version: object | None = None
 
 
-def source_frame(
+def source_frame(  # noqa: PLR0913 - one argument for each way to read
     connector: SparkConnector,
     context: ReadContext,
     needed: Collection[str] | None = None,
@@ -87,6 +91,7 @@ def source_frame(
     kinds: bool = False,
     as_versions: bool = False,
     looks_up: bool = False,
+    messages: DataFrame | None = None,
 ) -> Source:
     """Return all columns of a table, in order, as its connector reads them; NULL if not `needed`.
 
@@ -100,9 +105,10 @@ def source_frame(
         streams: Whether a streaming job reads an unbounded table.
         further: Keys of metadata that are columns of the frame as well, after the others.
         kinds: Whether the table's changes are returned, with `ROW_KIND` as the last column, instead
-            of the rows that they leave.
+            of the rows that they leave; if they arrive as a stream, followed by `CHANGE_ORDER`.
         as_versions: Whether a join reads the changes as versions.
         looks_up: Whether a join reads the table as of the processing time.
+        messages: The messages of a micro-batch that hold the changes: see `message_stream`.
     """
     columns = context.table.resolved_schema.columns
     used = {column.name for column in columns} if needed is None else columns_used(context, needed)
@@ -120,8 +126,10 @@ def source_frame(
         kinds=kinds,
         as_versions=as_versions,
         looks_up=looks_up,
+        messages=messages,
     )
-    own: list[NamedNode] = [(ColumnNode(ROW_KIND), ROW_KIND)] if kinds else []
+    parts = (ROW_KIND, CHANGE_ORDER) if streams else (ROW_KIND,)
+    own: list[NamedNode] = [(ColumnNode(name), name) for name in parts] if kinds else []
     ignored = {*unused, *raws.keys(), *(name for _, name in own)}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
     raw = tuple(raws[field.name] for field in frame.schema.fields if field.name in raws)
@@ -132,7 +140,7 @@ def source_frame(
         if column.name not in used
         else _cast_metadata(column, context.metadata[column.key], context.zone)
         if isinstance(column, MetadataColumn)
-        else _check_physical(column, without_null)
+        else _check_physical(column, without_null, has_tombstones=kinds and streams)
         for column in columns
         if not isinstance(column, ComputedColumn)
     ]
@@ -160,18 +168,20 @@ def _read(
     kinds: bool,
     as_versions: bool,
     looks_up: bool,
+    messages: DataFrame | None,
 ) -> tuple[DataFrame, Collection[str]]:
     """Return what a connector reads, and the columns that it reports without NULL."""
+    if kinds and streams:
+        changing = cast("SupportsChangelogStream", connector)
+        if messages is None:  # for EXPLAIN, which does not run them
+            messages = message_stream(connector, context)
+        return changing.decode_messages(messages, context), ()
     if kinds:
         changed = cast("SupportsChangelogRead", connector)
         return read_changes(changed, context, used, as_versions=as_versions), ()
     if streams:
         if not isinstance(connector, SupportsStreamingRead):
-            raise UnsupportedError(
-                f"the connector {connector.identifier!r} cannot read unbounded tables",
-                code="streaming-not-supported",
-                hint="set the options that bound the table",
-            )
+            raise _unbounded(connector, "unbounded tables")
         return connector.read_stream(context), ()
     if has_changes(connector, context.options):
         return read_state(connector, context), ()
@@ -182,13 +192,36 @@ def _read(
     return connector.read(context), ()
 
 
+def message_stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
+    """Return the messages of an unbounded table of changes (`streaming-not-supported`)."""
+    if not isinstance(connector, SupportsChangelogStream):
+        raise _unbounded(connector, "the changes of unbounded tables")
+    return connector.read_messages(context)
+
+
+def _unbounded(connector: SparkConnector, what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"the connector {connector.identifier!r} cannot read {what}",
+        code="streaming-not-supported",
+        hint="set the options that bound the table",
+    )
+
+
 def _null_column(column: Column) -> NamedNode:
     return Cast(NULL, to_spark_sql(column.data_type)), column.name
 
 
-def _check_physical(column: Column, without_null: set[str]) -> NamedNode:
+def _check_physical(
+    column: Column, without_null: set[str], *, has_tombstones: bool = False
+) -> NamedNode:
+    """Return a column with the check of NOT NULL, which a change that removes a row may lack."""
     type_ = column.data_type.nullable() if column.name in without_null else column.data_type
-    return require_not_null(ColumnNode(column.name), type_, column.name), column.name
+    value = ColumnNode(column.name)
+    node = require_not_null(value, type_, column.name)
+    if has_tombstones and node != value:
+        parts = {"adds": adds_row(ColumnNode(ROW_KIND)), "checked": node, "value": value}
+        node = inline("if({adds}, {checked}, {value})", **parts)
+    return node, column.name
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:

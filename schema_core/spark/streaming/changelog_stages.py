@@ -29,6 +29,7 @@ from schema_core.query.relation import (
     Item,
     Relation,
     Scan,
+    conjuncts,
     expressions_of,
     joins_in,
     relations_in,
@@ -40,6 +41,7 @@ from schema_core.query.relation import (
 )
 from schema_core.query.temporal_joins import is_as_of_rowtime, snapshot_of
 from schema_core.spark.compiler.query import GROUP_WINDOWS
+from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
     KEY,
     SubquerySources,
@@ -70,13 +72,15 @@ from schema_core.spark.streaming.incremental import (
     is_lateral_query,
     stream_plan,
 )
-from schema_core.spark.streaming.interval_joins import INNER
+from schema_core.spark.streaming.interval_joins import INNER, time_bounds
 from schema_core.spark.streaming.stage_plans import (
+    INSERTIONS,
     NEW,
     RESULT,
     Gate,
     Input,
     KeyColumns,
+    SourceChanges,
     Stage,
     StagedQuery,
     all_columns,
@@ -99,9 +103,15 @@ OPERATORS: Final = (
     relational.Sample,
     relational.Match,
 )
+#: Operations that return a row for a window, whose rows may be updated before.
+WINDOW_AGGREGATES: Final = ("GROUP BY", "SELECT DISTINCT")
 
 
-def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> StagedQuery | None:
+def staged_query(
+    query: Relation,
+    is_unbounded: Callable[[Scan], bool],
+    changes_of: Callable[[Scan], SourceChanges] = lambda _: INSERTIONS,
+) -> StagedQuery | None:
     """Return a query without views as stages, None without unbounded tables.
 
     Raises:
@@ -109,18 +119,25 @@ def staged_query(query: Relation, is_unbounded: Callable[[Scan], bool]) -> Stage
             mode by another rule than in batch mode, or not at all.
     """
     query = without_common_tables(query)
-    plan = _Staging(is_unbounded, has_operators=True).plan(query)
+    plan = _Staging(is_unbounded, changes_of, has_operators=True).plan(query)
     if plan is not None and plan.operators and any(isinstance(part, Gate) for part in plan.stages):
         # gates return a window a micro-batch earlier than Spark's operators
-        return _Staging(is_unbounded, has_operators=False).plan(query)
+        return _Staging(is_unbounded, changes_of, has_operators=False).plan(query)
     return plan
 
 
 class _Staging:
     """Methods return a relation that is computed by row, after adding the stages below it."""
 
-    def __init__(self, is_unbounded: Callable[[Scan], bool], *, has_operators: bool) -> None:
+    def __init__(
+        self,
+        is_unbounded: Callable[[Scan], bool],
+        changes_of: Callable[[Scan], SourceChanges],
+        *,
+        has_operators: bool,
+    ) -> None:
         self._is_unbounded = is_unbounded
+        self._changes_of = changes_of
         self._has_operators = has_operators
         self._operators: list[tuple[Scan, StreamPlan]] = []
         self._stages: list[Stage | Gate] = []
@@ -133,16 +150,14 @@ class _Staging:
         self._changing: dict[int, tuple[Scan, bool]] = {}
 
     def plan(self, query: Relation) -> StagedQuery | None:
-        sources = tuple(
-            part
-            for part in relations_in(query)
-            if isinstance(part, Scan) and self._is_unbounded(part)
-        )
+        scans = {id(part): part for part in relations_in(query) if isinstance(part, Scan)}
+        sources = tuple(filter(self._is_unbounded, scans.values()))
         if not sources:
             return None
-        self._changing = {id(scan): (scan, True) for scan in sources}
+        self._changing = {id(scan): (scan, self._changes_of(scan).inserts) for scan in sources}
         self._table = format_path(sources[0].table.identifier)
         result = self._by_row(query)
+        self._require_window_aggregates(result)
         read = self._sources_of(result)
         sources = tuple(scan for scan in sources if id(scan) in read)
         timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self._timed)
@@ -151,11 +166,20 @@ class _Staging:
             tuple(self._stages),
             timed,
             sources,
+            tuple(map(self._changes_of, sources)),
+            self._by_change(result),
             tuple(self._operators),
             tuple(self._bounded),
             self._inserts(result),
             self._table,
         )
+
+    def _by_change(self, result: Relation) -> Relation | None:
+        """Return a query with the kinds of its changes, if no rows are kept or joined."""
+        updated = {id(scan): scan for scan, inserts in self._changing.values() if not inserts}
+        if self._stages or any(self._changes_of(scan).key for scan in updated.values()):
+            return None
+        return change_query(result, lambda scan: id(scan) in updated)
 
     # --- what changes --------------------------------------------------------------------------
 
@@ -278,7 +302,7 @@ class _Staging:
         """Return the rows of a block that Spark's own operator of windows computes."""
         if block.grouping is None or not self._has_operators:
             return None
-        plan = stream_plan(block, self._is_unbounded)
+        plan = stream_plan(block, self._is_unbounded) if self._inserts(block) else None
         if plan is None or not plan.has_windows:
             return None
         scan = scan_of(result_columns(block), f"{RESULT}{len(self._operators)}")
@@ -298,7 +322,7 @@ class _Staging:
         keeps_late: bool = False,
     ) -> Scan:
         """Return the rows of a relation by row, when the watermark has passed their time."""
-        if not self._inserts(rows):
+        if not self._inserts(rows) and (sessions is not None or not is_end):
             self._refuse(f"{name} of rows that are updated", HINT)
         input_ = self._input(rows)
         columns = input_.scan.columns
@@ -309,6 +333,31 @@ class _Staging:
         self._changing[id(result)] = result, True
         self._timed |= self._sources_of(rows)
         return result
+
+    def _require_window_aggregates(self, result: Relation) -> None:
+        """Require that the rows of windows are grouped by them if they are updated, as in Flink.
+
+        Other operations of windows return rows that later changes would update.
+        """
+        updated = {
+            id(stage.result): stage.name
+            for stage in self._stages
+            if isinstance(stage, Gate) and not stage.input.inserts
+        }
+        rows = [
+            input_.rows
+            for stage in self._stages
+            if not (isinstance(stage, Stage) and stage.complete and stage.name in WINDOW_AGGREGATES)
+            for input_ in stage.inputs
+        ]
+        for relation in (*rows, result):
+            for part in relations_in(relation):
+                if id(part) in updated:
+                    self._refuse(
+                        f"{updated[id(part)]} of rows that are updated, without GROUP BY of its "
+                        "windows,",
+                        HINT,
+                    )
 
     def _sources_of(self, rows: Relation) -> set[int]:
         """Return the identities of the sources of a relation, through the stages before it."""
@@ -552,6 +601,7 @@ class _Staging:
         key = keys_of_sources(equations, [leaf.alias for leaf in sources])
         keys = [[parts[place] for parts in key] for place in range(len(sources))]
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
+        self._require_no_time_bounds(block, below)
         inputs = [self._input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
         is_complete = all(map(self._is_complete, below, keys))
         new: dict[int, Relation] = {
@@ -595,6 +645,17 @@ class _Staging:
             within.append(part)
             aliases += [leaf.alias for leaf in part.sources]
         return within if len(set(aliases)) == len(aliases) else None
+
+    def _require_no_time_bounds(self, block: relational.Select, sides: Sequence[Relation]) -> None:
+        """Refuse joins by bounds of rowtimes of rows that are updated, as Flink does."""
+        join = block.source
+        if not isinstance(join, relational.Join) or all(map(self._inserts, sides)):
+            return
+        conditions = conjuncts(join.condition)
+        if join.kind in INNER:
+            conditions = [*conditions, *conjuncts(block.where)]
+        if time_bounds(conditions, join) is not None:
+            self._refuse("a join by bounds of the rowtimes of rows that are updated", HINT)
 
     def _keeps_changing(self, source: Relation) -> bool:
         """Return whether no join keeps rows of a bounded table without a match."""

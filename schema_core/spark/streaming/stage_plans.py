@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
-from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.paths import ObjectIdentifier, format_path
 from schema_core.expressions.typed import Ref
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable
@@ -24,6 +24,23 @@ NEW: Final = Item(f"{PREFIX}new", ANY.expression)
 
 #: Positions of columns, of which the first that is not NULL is the value of a key.
 KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChanges:
+    """The changes of an unbounded table.
+
+    Attributes:
+        inserts: Whether rows are only added.
+        key: The columns by which updates are normalized: the row of a key replaces the former one.
+    """
+
+    inserts: bool = True
+    key: tuple[str, ...] = ()
+
+
+#: The changes of a table whose rows are only added.
+INSERTIONS: Final = SourceChanges()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +155,9 @@ class StagedQuery:
         stages: The stages; each reads sources and results of those before it.
         timed: The sources, by position, whose watermarks the gates wait for.
         sources: The scans of unbounded tables.
+        changes: The changes of each source.
+        by_change: The query with the kinds of its changes, if it returns a change, of the same
+            kind, for each change of a source; None otherwise.
         operators: Scans of the windows that Spark's own operators return, and their plans.
         bounded: Scans of rows that arrive with the first micro-batch, and these rows.
         inserts: Whether rows are only added to the result.
@@ -148,6 +168,8 @@ class StagedQuery:
     stages: tuple[Stage | Gate, ...]
     timed: tuple[int, ...]
     sources: tuple[Scan, ...]
+    changes: tuple[SourceChanges, ...]
+    by_change: Relation | None
     operators: tuple[tuple[Scan, StreamPlan], ...]
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
@@ -156,12 +178,21 @@ class StagedQuery:
     @property
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
-        return bool(self.stages or self.operators)
+        return bool(self.stages or self.normalized or self.operators)
+
+    @property
+    def normalized(self) -> list[int]:
+        """The sources, by position, whose updates are normalized by their key."""
+        return [place for place, changes in enumerate(self.changes) if changes.key]
 
     @property
     def states(self) -> list[str]:
         """The operations whose rows are kept."""
-        return [stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept]
+        tables = [format_path(self.sources[place].table.identifier) for place in self.normalized]
+        return [
+            *(f"the updates of {table}" for table in tables),
+            *(stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept),
+        ]
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""
@@ -177,10 +208,10 @@ class StagedQuery:
                 demands[scan] = demands.get(scan, frozenset()) | demand.columns
         whole = {id(part) for part in (*rows, self.query) if isinstance(part, Scan)}
         return [
-            (scan, demands[id(scan)])
+            (scan, demands[id(scan)].union(changes.key))
             if id(scan) in demands and id(scan) not in whole
             else (scan, frozenset(column.name for column in scan.columns))
-            for scan in self.sources
+            for scan, changes in zip(self.sources, self.changes, strict=True)
         ]
 
 

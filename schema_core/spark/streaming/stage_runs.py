@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
-from schema_core.spark.changelog import ROW_KIND, adding, difference, is_added
+from schema_core.spark.changelog import (
+    CHANGE_ORDER,
+    ROW_KIND,
+    adding,
+    difference,
+    is_added,
+    last_of_key,
+    without_opposites,
+)
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
@@ -19,7 +28,8 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.comparison import comparable
-from schema_core.spark.reading.row_kinds import KIND
+from schema_core.spark.reading.row_kinds import KIND, has_kinds
+from schema_core.spark.session.api_mode import functions_of
 from schema_core.spark.streaming.stage_plans import (
     NEW,
     Gate,
@@ -40,6 +50,7 @@ from schema_core.spark.streaming.watermarks import (
     watermark_of,
     with_watermark_column,
 )
+from schema_core.types import RowKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -60,8 +71,13 @@ ORDER: Final = f"{PREFIX}order"
 FrameOf: TypeAlias = "Callable[[Relation, Columns, Mapping[int, DataFrame]], DataFrame]"
 
 
+#: Returns a frame for another one.
+FrameChange: TypeAlias = "Callable[[DataFrame], DataFrame]"
+
 #: The file that describes the stages, and the version of how they keep rows.
 LAYOUT: Final = "stages.json"
+#: The name of the normalization of a source in it.
+NORMALIZED: Final = "changes by key"
 VERSION: Final = 1
 #: Prefix of the files with the watermarks after a micro-batch.
 WATERMARKS: Final = "watermarks-"
@@ -79,14 +95,16 @@ class Changes(NamedTuple):
 def tagged_rows(frames: Sequence[DataFrame]) -> DataFrame:
     """Return the rows of all sources as one streaming frame, each with the number of its source."""
     tagged = []
+    functions = functions_of(frames[0])
     for number, frame in enumerate(frames):
         rows = [
-            f"struct(*) AS {quote(f'{ROW}{place}')}"
+            functions.expr("struct(*)")
             if frame is other
-            else f"CAST(NULL AS {other.schema.simpleString()}) AS {quote(f'{ROW}{place}')}"
-            for place, other in enumerate(frames)
+            else functions.lit(None).cast(other.schema)
+            for other in frames
         ]
-        tagged.append(frame.selectExpr(f"{number} AS {quote(SOURCE)}", *rows))
+        named = [row.alias(f"{ROW}{place}") for place, row in enumerate(rows)]
+        tagged.append(frame.select(functions.lit(number).alias(SOURCE), *named))
     return reduce(lambda left, right: left.union(right), tagged)
 
 
@@ -114,16 +132,23 @@ def staged_frame(
         return reader.frame(relation, columns, reads=own, frames=scans, session=session)
 
     frames = []
-    for number, (scan, names) in enumerate(plan.columns_read()):
-        rows = columns_read(scan, names)
+    decoders: dict[int, FrameChange] = {}
+    for number, (scan, columns) in enumerate(plan.columns_read()):
         bound = context.source(scan)
         schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
         spec = watermark_of(schema, shown) if number in plan.timed else None
+        names = columns if spec is None else columns | columns_of_watermark(spec)
+        if plan.changes[number].inserts:
+            rows = columns_read(scan, names)
+            frame = _with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
+        else:
+            frame, decoders[number] = reader.messages(scan, names, reads, session)
         if spec is not None:
-            rows = columns_read(scan, names | columns_of_watermark(spec))
-        frame = _with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
-        if spec is not None:
-            frame = with_watermark_column(frame, schema, spec, zone, zone)
+            mark = partial(with_watermark_column, schema=schema, spec=spec, zone=zone, clock=zone)
+            if number in decoders:
+                decoders[number] = partial(_in_turn, decoders[number], mark)
+            else:
+                frame = mark(frame)
         frames.append(frame)
     for scan, operator in plan.operators:
         own = reader.frame(
@@ -134,11 +159,31 @@ def staged_frame(
     result = scan_with_kind(result_columns(plan.query))
 
     def finish(rows: DataFrame, number: int) -> DataFrame:
+        if decoders:
+            rows = _decoded(rows, len(frames), decoders)
         changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
         return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
 
     streamed = StreamedQuery(tagged_rows(frames), "append", finish, runs.metrics)
     return streamed.then(lambda rows: rows.drop(ROW_KIND)) if plan.inserts else streamed
+
+
+def _in_turn(first: FrameChange, second: FrameChange, frame: DataFrame) -> DataFrame:
+    return second(first(frame))
+
+
+def _decoded(rows: DataFrame, count: int, decoders: Mapping[int, FrameChange]) -> DataFrame:
+    """Return a micro-batch of `tagged_rows` with the changes of sources in place of messages."""
+    frames = [rows_of_source(rows, place) for place in range(count)]
+    for place, decode in decoders.items():
+        frames[place] = decode(frames[place])
+    return tagged_rows(frames)
+
+
+def rows_of_source(rows: DataFrame, place: int) -> DataFrame:
+    """Return the rows of a source among `tagged_rows`, by its position."""
+    own = rows.where(f"{quote(SOURCE)} = {place}")
+    return own.selectExpr(f"{quote(f'{ROW}{place}')}.*")
 
 
 def _with_all_columns(frame: DataFrame, scan: Scan) -> DataFrame:
@@ -177,6 +222,9 @@ class StageRuns:
             for number, stage in enumerate(query.stages)
             for place in stage.kept
         }
+        self._normalized = {
+            place: self._rows_in(f"source-{place}", inserts=False) for place in query.normalized
+        }
         self._results = {
             number: self._rows_in(f"{number}-result", inserts=stage.inserts)
             for number, stage in enumerate(query.stages)
@@ -190,7 +238,7 @@ class StageRuns:
     def changes(self, rows: DataFrame, number: int) -> DataFrame:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
         self._require_same_stages(number)
-        for stored in (*self._kept.values(), *self._results.values()):
+        for stored in chain(self._normalized.values(), self._kept.values(), self._results.values()):
             stored.begin(number)
         rows.persist()
         try:
@@ -206,6 +254,9 @@ class StageRuns:
                 else:
                     result = self._run(place, stage, changes)
                 changes[id(stage.result)] = Changes(result, stage.inserts)
+            by_change = self._query.by_change
+            if by_change is not None:
+                return self._in_order(by_change, changes)
             return self._by_row(self._query.query, changes)
         finally:
             rows.unpersist()
@@ -238,7 +289,10 @@ class StageRuns:
 
     def _require_same_stages(self, number: int) -> None:
         """Require that these stages have written the rows of earlier micro-batches."""
-        stages = [[stage.name, len(stage.kept)] for stage in self._query.stages]
+        stages = [
+            *([NORMALIZED, place] for place in self._query.normalized),
+            *([stage.name, len(stage.kept)] for stage in self._query.stages),
+        ]
         content = json.dumps({"version": VERSION, "stages": stages}).encode()
         if number == 0:
             self._directory.mkdirs("")
@@ -254,10 +308,12 @@ class StageRuns:
     def _new_rows(self, rows: DataFrame, number: int) -> dict[int, Changes]:
         """Return the new rows of sources, and in the first micro-batch those of other tables."""
         arrived = {}
-        operators = [scan for scan, _ in self._query.operators]
-        for place, scan in enumerate([*self._query.sources, *operators]):
-            own = rows.where(f"{quote(SOURCE)} = {place}")
-            own = own.selectExpr(f"{quote(f'{ROW}{place}')}.*").drop(WATERMARK)
+        for place, scan in enumerate(self._query.sources):
+            own = rows_of_source(rows, place).drop(WATERMARK)
+            changes = self._query.changes[place]
+            arrived[id(scan)] = Changes(self._changes_of(place, own), changes.inserts)
+        for place, (scan, _) in enumerate(self._query.operators, len(self._query.sources)):
+            own = rows_of_source(rows, place).drop(WATERMARK)
             arrived[id(scan)] = Changes(adding(own), inserts=True)
         for scan, relation in self._query.bounded:
             frame = self._frame_of(relation, result_columns(relation), {}).toDF(
@@ -266,6 +322,35 @@ class StageRuns:
             frame = frame if number == 0 else frame.limit(0)
             arrived[id(scan)] = Changes(adding(frame), inserts=True)
         return arrived
+
+    def _changes_of(self, place: int, rows: DataFrame) -> DataFrame:
+        """Return the changes of a source for its rows in a micro-batch."""
+        changes = self._query.changes[place]
+        if changes.inserts:
+            return adding(rows)
+        if changes.key:
+            return self._normalize(place, rows, changes.key)
+        if self._query.by_change is not None:
+            return rows.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
+        return without_opposites(rows.drop(CHANGE_ORDER))
+
+    def _normalize(self, place: int, rows: DataFrame, key: Sequence[str]) -> DataFrame:
+        """Return the changes of the rows of keys, of which a micro-batch has the last ones."""
+        types = {field.name: field.dataType for field in rows.schema.fields}
+        values = ", ".join(comparable(quote(name), types[name]) for name in key)
+        changes = rows.where(f"{quote(ROW_KIND)} <> '{RowKind.UPDATE_BEFORE}'")
+        new = last_of_key(changes, key)
+        stored = self._normalized[place]
+        before = stored.rows_before(adding(new))
+        former = None
+        if before is not None:
+            keyed = f"struct({values}) AS {quote(HASH)}"
+            keys = changes.selectExpr(keyed).distinct()
+            of_keys = before.selectExpr("*", keyed).join(keys, HASH, "left_semi").drop(HASH)
+            former = stored.remaining(of_keys).drop(ROW_KIND)
+        change = stored.add(difference(new, former))
+        stored.compact(change)
+        return change
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -322,7 +407,7 @@ class StageRuns:
         stored.compact(rows, is_waiting)
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
-        return rows.where(f"NOT ({is_waiting})")
+        return stored.remaining(rows.where(f"NOT ({is_waiting})"))
 
     def _with_sessions(
         self,
@@ -432,6 +517,19 @@ class StageRuns:
         places = tuple((width + place,) for place in range(input_.key))
         frame = changes.selectExpr("*", f"{_hash(changes, places)} AS {quote(HASH)}")
         return frame.drop(*changes.columns[width : width + input_.key])
+
+    def _in_order(self, query: Relation, changes: Mapping[int, Changes]) -> DataFrame:
+        """Return the changes of a query that has their kinds: see `StagedQuery.by_change`."""
+        scans = (
+            [part for part in relational.relations_in(each) if isinstance(part, Scan)]
+            for each in (self._query.query, query)
+        )
+        frames = {}
+        for scan, with_kinds in zip(*scans, strict=True):
+            if id(scan) in changes:
+                frame = changes[id(scan)].frame
+                frames[id(with_kinds)] = frame if has_kinds(with_kinds) else frame.drop(ROW_KIND)
+        return self._frame_of(query, result_columns(query), frames)
 
     def _by_row(self, relation: Relation, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of a relation by row."""

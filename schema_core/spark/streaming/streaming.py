@@ -18,16 +18,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast
 from schema_core.environment.connector import (
     Ability,
     Boundedness,
+    Context,
     DeliveryGuarantee,
     boundedness_of,
     delivery_guarantee_of,
+    find_connector,
     using,
 )
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.options import CHECKPOINT_INTERVAL, CHECKPOINTS
 from schema_core.environment.planner import BoundTable, Registration, Rows, fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
-from schema_core.environment.unbounded import is_unbounded
+from schema_core.environment.unbounded import is_unbounded, scans_in
 from schema_core.errors import (
     ConflictError,
     ExternalError,
@@ -42,7 +44,9 @@ from schema_core.spark.changelog import (
     Changelog,
     SupportsChangelog,
     SupportsChangelogWrite,
+    has_changes,
     in_order_of_changes,
+    normalization_key,
     require_changes,
 )
 from schema_core.spark.commit.directory import Directory
@@ -55,8 +59,10 @@ from schema_core.spark.connector import (
     SupportsWriteValidation,
     WriteContext,
     can_replay,
+    for_spark,
     is_streaming,
     open_spark_connector,
+    snapshot,
     stages,
     zone_of,
 )
@@ -80,7 +86,7 @@ from schema_core.spark.streaming.incremental import (
     stream_plan,
     updated_parts,
 )
-from schema_core.spark.streaming.stage_plans import StagedQuery
+from schema_core.spark.streaming.stage_plans import INSERTIONS, SourceChanges, StagedQuery
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.stream_metrics import ObservedCounts, StreamMetrics
@@ -528,9 +534,9 @@ class StreamPlanner:
         declared, is refused (`streaming-not-supported`).
         """
         query = with_window_functions(query)
-        plan = stream_plan(query, self._is_unbounded)
+        plan = None if self._reads_changes(query) else stream_plan(query, self._is_unbounded)
         if plan is None:
-            staged = staged_query(query, self._is_unbounded)
+            staged = self._staged(query)
             if staged is not None:
                 require_no_expiry(staged.states, staged.table, query, self._context.options)
             return staged
@@ -541,6 +547,23 @@ class StreamPlanner:
     def _is_unbounded(self, scan: Scan) -> bool:
         return is_unbounded(self._context.source(scan))
 
+    def _staged(self, query: Relation) -> StagedQuery | None:
+        return staged_query(query, self._is_unbounded, self._changes_of)
+
+    def _reads_changes(self, query: Relation) -> bool:
+        """Return whether rows of an unbounded table are updated."""
+        scans = filter(self._is_unbounded, scans_in(query))
+        return any(not self._changes_of(scan).inserts for scan in scans)
+
+    def _changes_of(self, scan: Scan) -> SourceChanges:
+        bound = self._context.source(scan)
+        connector = for_spark(find_connector(bound.table.options))
+        if not has_changes(connector, bound.table.options):
+            return INSERTIONS
+        configuration = snapshot(self._context.options)
+        context = Context(bound.identifier, bound.table, configuration, bound.is_temporary)
+        return SourceChanges(inserts=False, key=normalization_key(connector, context))
+
     def changelog_modes(self, query: Relation) -> ChangesOf:
         """Return the changes of each part of a query (`streaming-not-supported`, as `plan`).
 
@@ -549,6 +572,8 @@ class StreamPlanner:
         if not is_streaming(self._context.options):
             return lambda _: ChangelogMode.insert_only()
         query = with_window_functions(query)
+        if self._reads_changes(query):
+            return self._modes_of_stages(query)
         updates = updated_parts(query, self._is_unbounded)
         if updates is None:
             return self._modes_of_stages(query)
@@ -559,7 +584,7 @@ class StreamPlanner:
         return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
     def _modes_of_stages(self, query: Relation) -> ChangesOf:
-        staged = staged_query(query, self._is_unbounded)
+        staged = self._staged(query)
         inserts = staged is None or staged.inserts
         mode = ChangelogMode.insert_only() if inserts else ChangelogMode.all()
         return lambda _: mode
@@ -597,7 +622,7 @@ class StreamPlanner:
         if not plan.inserts:
             key = next(iter(sorted(map(sorted, upsert_keys(query)))), [])
             names = [columns[place].name for place in key]
-            streamed = streamed.then(partial(in_order_of_changes, key=names))
+            streamed = _with_updates(plan, streamed, names)
         interval = self._interval(reads)
 
         def changes(
@@ -686,7 +711,7 @@ class StreamPlanner:
             context = replace(context, has_kinds=True)
             primary = context.table.resolved_schema.primary_key
             key = () if primary is None else primary.columns
-            streamed = streamed.then(partial(in_order_of_changes, key=key))
+            streamed = _with_updates(plan, streamed, key)
         located = partial(using, context.identifier, context.options, "write")
         require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
@@ -842,6 +867,13 @@ class StreamPlanner:
             return checkpoint_of(
                 self._session.open_session(), options, description, creates=creates
             )
+
+
+def _with_updates(plan: StagedQuery, streamed: StreamedQuery, key: Sequence[str]) -> StreamedQuery:
+    """Return changes with updates by a key, which may be empty, unless sources have all kinds."""
+    if plan.by_change is not None:
+        return streamed
+    return streamed.then(partial(in_order_of_changes, key=key))
 
 
 def needs_all_rows(operation: str) -> UnsupportedError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from schema_core.errors import UnsupportedError, at
 from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema.resolved import ResolvedSchema, WatermarkSpec
+from schema_core.spark.changelog import ROW_KIND, adds_row
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import (
     TranslationContext,
@@ -88,7 +89,8 @@ def with_watermark_column(
 
     The watermark is a time by the `clock` of a zone. Flink's windows end when the watermark reaches
     their last millisecond, Spark's at their end: here the watermark is a millisecond later. A
-    rowtime that is NULL, or before 1970, where Spark's watermark starts, fails the job.
+    rowtime that is NULL, or before 1970, where Spark's watermark starts, fails the job. A change
+    that removes a row has no watermark.
     """
     context = TranslationContext(
         zone, lambda ref: from_physical(nodes.Column(ref.name), ref.type), database=None
@@ -118,6 +120,11 @@ def with_watermark_column(
     # A filter on the rowtime, computed first in Spark, must not hide the error. An error is
     # nullable to Spark; the last operand, never reached, makes the column NOT NULL.
     columns[name] = nodes.call("coalesce", columns[name], missing, start)
+    if ROW_KIND in names:
+        adds = adds_row(nodes.Column(ROW_KIND))
+        node = inline("if({adds}, {time}, NULL)", adds=adds, time=node)
+        parts = {"adds": adds, "checked": columns[name], "value": nodes.Column(name)}
+        columns[name] = inline("if({adds}, {checked}, {value})", **parts)
     return select(frame, [*((node, column) for column, node in columns.items()), (node, WATERMARK)])
 
 

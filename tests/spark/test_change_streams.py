@@ -1,0 +1,79 @@
+"""Unbounded tables of changes leave the rows of Flink 2.3.0, however their changes arrive."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fuzz.oracle.changelogs import AS_ROWS, create, statements_of, tables_of
+from fuzz.oracle.streams import folded
+from tests.spark.recorded_changes import changes_until_stopped
+from tests.spark.test_change_formats import EVERYTHING, READ, RELATIONAL, environment, is_plain
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from schema_core import TableEnvironment
+
+pytestmark = pytest.mark.usefixtures("one_task", "one_file_at_a_time")
+
+#: The option of an unbounded table.
+UNBOUNDED = {"source.monitor-interval": "50 ms"}
+
+
+def write_files(lines: Sequence[str], place: Path, draw: random.Random) -> None:
+    """Write lines into files of random sizes, which arrive in their order."""
+    place.mkdir(parents=True)
+    rest, number = list(lines), 0
+    while rest:
+        size = draw.randint(1, 4)
+        path = place / str(number)
+        path.write_text("".join(f"{line}\n" for line in rest[:size]), encoding="utf-8")
+        os.utime(path, (1_700_000_000 + number,) * 2)
+        rest, number = rest[size:], number + 1
+
+
+def arriving(
+    session: SparkSession, case: Mapping[str, Any], place: Path, draw: random.Random
+) -> TableEnvironment:
+    """Return an environment with the tables of a case, whose lines arrive in random files."""
+    env = environment(session, case["config"], streaming=True)
+    for name, own in tables_of(case).items():
+        write_files(own["lines"], place / name, draw)
+        unbounded = {**own, "options": {**own["options"], **UNBOUNDED}}
+        env.execute_sql(create(name, unbounded, place / name))
+    for statement in statements_of(case, place):
+        env.execute_sql(statement)
+    return env
+
+
+#: Queries whose changes Flink has recorded, except those that are refused here if tables are
+#: unbounded; of OFFSET, Flink removes rows that are not there.
+QUERIES = [
+    case
+    for case in (*READ, *RELATIONAL)
+    if "changes" in case
+    and case["sql"] not in AS_ROWS
+    and "OVER (ORDER BY id)" not in case["sql"]
+    and "OFFSET" not in case["sql"]
+    and not any("TABLE c" in statement for statement in case.get("setup", ()))
+]
+DRAWN = QUERIES if EVERYTHING else QUERIES[2::90]
+
+
+@pytest.mark.parametrize("case", DRAWN, ids=[f"{each['format']}-{each['sql']}" for each in DRAWN])
+def test_changes_of_arriving_files(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    env = arriving(session, case, tmp_path, random.Random(json.dumps(case)))
+    changes = changes_until_stopped(env.execute_sql(case["sql"]))
+    if is_plain(case) and not case["config"] and "setup" not in case and "UNION" not in case["sql"]:
+        assert changes == case["changes"]
+    else:
+        assert folded(changes) == folded(case["changes"])
