@@ -686,8 +686,8 @@ STATE_RETENTION = ConfigOption(
     "table.exec.state.ttl",
     duration,
     timedelta(0),
-    "how long idle state is kept; 0, the default, means indefinitely, and jobs whose state cannot "
-    "expire refuse other values",
+    "how long a streaming query keeps the rows of a key at least that does not change; 0, the "
+    "default, means indefinitely",
 )
 CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",

@@ -2,7 +2,7 @@
 
 `OPTIONS` after the name of a table changes its options for one query. Other hints control how Flink
 runs joins and aggregations and cannot change a result: unused ones have no effect, except
-`STATE_TTL` in a streaming job whose state does not expire, which is refused.
+`STATE_TTL`, by which rows that a streaming job keeps expire.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from schema_core.environment.session import Session
@@ -217,3 +219,24 @@ def test_what_time_decides_is_refused(session: Session, query: str) -> None:
 
 def test_queries_of_bounded_tables_have_no_stages(session: Session) -> None:
     assert staged_query(relation(session, "SELECT COUNT(*) FROM b"), is_unbounded) is None
+
+
+#: Query -> for how many hours its stages keep rows, with a default of two.
+RETENTIONS = {
+    "SELECT v, COUNT(DISTINCT id) FROM s GROUP BY v": [2],
+    "SELECT /*+ STATE_TTL('s' = '3 h') */ v, COUNT(DISTINCT id) FROM s GROUP BY v": [3],
+    "SELECT /*+ STATE_TTL('s' = '3 h', 's2' = '1 h') */ s.id FROM s LEFT JOIN s2 ON s.id = s2.id": [
+        3
+    ],
+    "SELECT /*+ STATE_TTL('s' = '1 h') */ s.id FROM s LEFT JOIN s2 ON s.id = s2.id": [2],
+    "SELECT /*+ STATE_TTL('s' = '0 s') */ s.id FROM s LEFT JOIN s2 ON s.id = s2.id": [0],
+}
+
+
+@pytest.mark.parametrize("query", RETENTIONS)
+def test_the_longest_retention_of_the_inputs_counts(session: Session, query: str) -> None:
+    staged = staged_query(relation(session, query), is_unbounded, retention=timedelta(hours=2))
+
+    assert staged is not None
+    stages = [stage for stage in staged.stages if isinstance(stage, Stage)]
+    assert RETENTIONS[query] == [stage.retention / 3_600_000 for stage in stages]

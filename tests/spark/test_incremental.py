@@ -6,17 +6,13 @@ import pytest
 
 from schema_core import EnvironmentSettings
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.options import STATE_RETENTION
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.session import Session
-from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import FunctionCall
 from schema_core.query.relation import Join, Relation, Scan, Select, With, conjuncts
 from schema_core.spark.streaming.checkpoints import digest_of
 from schema_core.spark.streaming.incremental import (
-    PERMANENT,
     OperatorState,
-    require_no_expiry,
     stream_plan,
 )
 from schema_core.spark.streaming.interval_joins import time_bounds
@@ -304,37 +300,3 @@ def test_the_digest_without_types_depends_on_what_is_written(session: Session) -
     assert same == digest_of(changed, ["id"], typed=False)
     assert same != digest("SELECT id FROM s WHERE id > 2")
     assert digest("SELECT CAST(id AS INT) FROM s") != digest("SELECT CAST(id AS BIGINT) FROM s")
-
-
-@pytest.mark.parametrize(
-    ("query", "options", "declared"),
-    [
-        ("SELECT id, COUNT(*) FROM s GROUP BY id", {STATE_RETENTION.key: "1 h"}, "the option"),
-        ("SELECT DISTINCT id FROM s", {STATE_RETENTION.key: "1 h"}, "the option"),
-        ("SELECT /*+ STATE_TTL('s' = '1 h') */ id, COUNT(*) FROM s GROUP BY id", {}, "the hint"),
-        (
-            "SELECT * FROM (SELECT /*+ STATE_TTL('s' = '1 h') */ DISTINCT id, v FROM s)",
-            {STATE_RETENTION.key: "1 h"},
-            "the option 'table.exec.state.ttl' and the hint STATE_TTL",
-        ),
-    ],
-)
-def test_state_that_should_expire_is_refused(
-    session: Session, query: str, options: dict[str, str], declared: str
-) -> None:
-    result = relation(session, query)
-    plan = stream_plan(result, is_unbounded)
-    assert plan is not None
-    assert plan.state in PERMANENT
-
-    with pytest.raises(UnsupportedError, match=declared) as caught:
-        require_no_expiry([plan.state.value], plan.table, result, options)
-
-    assert "streaming-not-supported" == caught.value.code
-    assert caught.value.hint
-    require_no_expiry(
-        [plan.state.value],
-        plan.table,
-        relation(session, "SELECT id, COUNT(*) FROM s GROUP BY id"),
-        {STATE_RETENTION.key: "0"},
-    )

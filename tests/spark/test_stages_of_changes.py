@@ -52,7 +52,6 @@ def test_changes_that_are_normalized_keep_rows(session: Session) -> None:
 
     assert ([], False, None) == (list(plan.stages), plan.inserts, plan.by_change)
     assert [0] == plan.normalized
-    assert ["the updates of default_catalog.default_database.s"] == plan.states
     assert [frozenset({"id", "v"})] == [columns for _, columns in plan.columns_read()]
 
 

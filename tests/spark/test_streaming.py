@@ -305,19 +305,6 @@ def test_a_table_that_others_alter_ends_the_job(
     assert 1 == len(list((tmp_path / "t").glob("*.parquet")))
 
 
-def test_state_that_should_expire_is_refused(env: TableEnvironment, source: Files) -> None:
-    """The option has no meaning for a query without state, which runs."""
-    env.execute_sql("CREATE TABLE counts (id INT, n BIGINT) WITH ('connector' = 'blackhole')")
-    grouped = "INSERT INTO counts SELECT id, COUNT(*) FROM s GROUP BY id"
-    env.get_config().set("table.exec.state.ttl", "1 h")
-
-    assert "streaming-not-supported" == refused(env, grouped)
-    assert "streaming-not-supported" == refused(env, "SELECT DISTINCT id FROM s")
-    env.explain_sql("INSERT INTO counts SELECT id, 1 FROM s")
-    env.get_config().set("table.exec.state.ttl", "0")
-    env.explain_sql(grouped)
-
-
 #: Query -> the changes of its nodes, from the top.
 CHANGELOGS = {
     "SELECT id + 1 FROM s": ["I", "I"],

@@ -270,6 +270,30 @@ def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: 
         until(written, sorted([*then, message("a", 2, adds=False)]))
 
 
+def test_rows_of_keys_without_changes_expire(
+    env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row that arrives later than the retention begins a new group; others keep theirs."""
+    env.get_config().set("table.exec.state.ttl", "1 h")
+    seconds = [0]
+    monkeypatch.setattr("schema_core.spark.streaming.stage_runs.now", lambda: seconds[0] * 1000)
+    query = "SELECT k, SUM(v) AS n FROM s GROUP BY k"
+
+    with closing(env.execute_sql(query).collect()) as result:
+        added(tmp_path / "s", "1", "a,,1,\nb,,1,\n")
+        first = sorted(str(next(result)) for _ in range(2))
+        seconds[0] = 3000
+        added(tmp_path / "s", "2", "b,,2,\n")
+        second = [str(next(result)) for _ in range(2)]
+        seconds[0] = 6000
+        added(tmp_path / "s", "3", "a,,5,\nb,,5,\n")
+        third = sorted(str(next(result)) for _ in range(3))
+
+    assert ["Row('a', 1)", "Row('b', 1)"] == first
+    assert ["Row('b', 1)", "Row('b', 3)"] == second
+    assert ["Row('a', 5)", "Row('b', 3)", "Row('b', 8)"] == third
+
+
 def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

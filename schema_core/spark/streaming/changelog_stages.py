@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 from itertools import chain
 from typing import Final, cast
 
@@ -86,6 +88,7 @@ from schema_core.spark.streaming.stage_plans import (
     all_columns,
     scan_of,
 )
+from schema_core.spark.streaming.state_retention import FOREVER, retention_of
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: What to do instead of an operation that needs all rows.
@@ -111,18 +114,22 @@ def staged_query(
     query: Relation,
     is_unbounded: Callable[[Scan], bool],
     changes_of: Callable[[Scan], SourceChanges] = lambda _: INSERTIONS,
+    retention: timedelta = FOREVER,
 ) -> StagedQuery | None:
     """Return a query without views as stages, None without unbounded tables.
+
+    `retention` is how long the rows of keys without changes are kept; 0 is forever.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
             mode by another rule than in batch mode, or not at all.
     """
     query = without_common_tables(query)
-    plan = _Staging(is_unbounded, changes_of, has_operators=True).plan(query)
+    make = partial(_Staging, is_unbounded, changes_of, retention)
+    plan = make(has_operators=True).plan(query)
     if plan is not None and plan.operators and any(isinstance(part, Gate) for part in plan.stages):
         # gates return a window a micro-batch earlier than Spark's operators
-        return _Staging(is_unbounded, changes_of, has_operators=False).plan(query)
+        return make(has_operators=False).plan(query)
     return plan
 
 
@@ -133,11 +140,13 @@ class _Staging:
         self,
         is_unbounded: Callable[[Scan], bool],
         changes_of: Callable[[Scan], SourceChanges],
+        retention: timedelta,
         *,
         has_operators: bool,
     ) -> None:
         self._is_unbounded = is_unbounded
         self._changes_of = changes_of
+        self._retention = retention
         self._has_operators = has_operators
         self._operators: list[tuple[Scan, StreamPlan]] = []
         self._stages: list[Stage | Gate] = []
@@ -171,7 +180,6 @@ class _Staging:
             tuple(self._operators),
             tuple(self._bounded),
             self._inserts(result),
-            self._table,
         )
 
     def _by_change(self, result: Relation) -> Relation | None:
@@ -424,7 +432,18 @@ class _Staging:
         result = scan_of(own, len(self._stages))
         inserts = inserts or complete
         self._stages.append(
-            Stage(query, tuple(inputs), key, result, inserts, name, complete, drivers, marked)
+            Stage(
+                query,
+                tuple(inputs),
+                key,
+                result,
+                inserts,
+                name,
+                complete=complete,
+                drivers=drivers,
+                marked=marked,
+                retention=retention_of(query, len(inputs), self._retention),
+            )
         )
         self._changing[id(result)] = result, inserts
         return result

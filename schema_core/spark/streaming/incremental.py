@@ -14,12 +14,9 @@ from typing import Final, TypeAlias, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import format_path
-from schema_core.environment.options import STATE_RETENTION
-from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Typed, is_windowed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
-from schema_core.query.from_clause import STATE_TTL
 from schema_core.query.rankings import (
     FIRST_NUMBER,
     Ranking,
@@ -223,36 +220,6 @@ def updated_parts(
     except _NeedsStagesError:
         return None
     return analysis.updates
-
-
-def require_no_expiry(
-    states: Sequence[str], table: str, query: relational.Relation, options: Mapping[str, str]
-) -> None:
-    """Refuse permanent states that the option or hint STATE_TTL expires.
-
-    The code is `streaming-not-supported`. Flink removes state that has been idle for this time.
-    """
-    if not states:
-        return
-    hints: set[str] = set()
-
-    def collect(relation: relational.Relation) -> None:
-        if isinstance(relation, relational.Select):
-            hints.update(hint.name.upper() for hint in relation.hints)
-
-    substitute_parts(query, collect)
-    declared = []
-    if STATE_RETENTION.of(options):
-        declared.append(f"the option {STATE_RETENTION.key!r}")
-    if STATE_TTL in hints:
-        declared.append(f"the hint {STATE_TTL}")
-    if declared:
-        raise UnsupportedError(
-            f"the state of {states[0]} over {table} does not expire, which "
-            f"{' and '.join(declared)} requires",
-            code="streaming-not-supported",
-            hint=f"remove {' and '.join(declared)}, or aggregate by windows, whose state ends",
-        )
 
 
 def _as_computed(

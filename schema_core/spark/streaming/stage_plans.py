@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
-from schema_core.base.paths import ObjectIdentifier, format_path
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.typed import Ref
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable
@@ -79,6 +79,8 @@ class Stage:
             until now, of inputs before theirs. Empty if the result of a key may change.
         marked: Whether `query` computes the rows of the only input together, and its last column
             says which of them are new.
+        retention: For how many milliseconds the rows of a key without changes are kept; 0 is
+            forever.
     """
 
     query: Relation
@@ -90,6 +92,7 @@ class Stage:
     complete: bool = False
     drivers: tuple[int, ...] = ()
     marked: bool = False
+    retention: int = 0
 
     @property
     def kept(self) -> tuple[int, ...]:
@@ -161,7 +164,6 @@ class StagedQuery:
         operators: Scans of the windows that Spark's own operators return, and their plans.
         bounded: Scans of rows that arrive with the first micro-batch, and these rows.
         inserts: Whether rows are only added to the result.
-        table: The path of an unbounded table that it reads.
     """
 
     query: Relation
@@ -173,7 +175,6 @@ class StagedQuery:
     operators: tuple[tuple[Scan, StreamPlan], ...]
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
-    table: str
 
     @property
     def has_state(self) -> bool:
@@ -184,15 +185,6 @@ class StagedQuery:
     def normalized(self) -> list[int]:
         """The sources, by position, whose updates are normalized by their key."""
         return [place for place, changes in enumerate(self.changes) if changes.key]
-
-    @property
-    def states(self) -> list[str]:
-        """The operations whose rows are kept."""
-        tables = [format_path(self.sources[place].table.identifier) for place in self.normalized]
-        return [
-            *(f"the updates of {table}" for table in tables),
-            *(stage.name for stage in self.stages if isinstance(stage, Stage) and stage.kept),
-        ]
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""

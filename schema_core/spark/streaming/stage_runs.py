@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import chain
@@ -42,6 +43,7 @@ from schema_core.spark.streaming.stage_plans import (
     scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.stream_metrics import as_watermark
 from schema_core.spark.streaming.stream_stages import StreamedQuery
 from schema_core.spark.streaming.watermarks import (
@@ -62,8 +64,6 @@ if TYPE_CHECKING:
 #: The column with the number of a source, and the prefix of those with its rows.
 SOURCE: Final = f"{PREFIX}source"
 ROW: Final = f"{PREFIX}row"
-#: The column with the hash of a key.
-HASH: Final = f"{PREFIX}hash"
 #: The column with the micro-batch of a row, and its place in it.
 ORDER: Final = f"{PREFIX}order"
 
@@ -90,6 +90,11 @@ class Changes(NamedTuple):
 
     frame: DataFrame
     inserts: bool
+
+
+def now() -> int:
+    """Return the processing time, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
 
 
 def tagged_rows(frames: Sequence[DataFrame]) -> DataFrame:
@@ -217,6 +222,8 @@ class StageRuns:
         self._frame_of = frame_of
         self._clock = clock
         self._watermark: int | None = None
+        #: the time of the micro-batch, in milliseconds
+        self._now = 0
         self._kept = {
             (number, place): self._rows_in(f"{number}-{place}", inserts=stage.inputs[place].inserts)
             for number, stage in enumerate(query.stages)
@@ -238,6 +245,7 @@ class StageRuns:
     def changes(self, rows: DataFrame, number: int) -> DataFrame:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
         self._require_same_stages(number)
+        self._now = now()
         for stored in chain(self._normalized.values(), self._kept.values(), self._results.values()):
             stored.begin(number)
         rows.persist()
@@ -392,11 +400,11 @@ class StageRuns:
         before, after = watermarks
         column, type_ = gate.time
         physical = from_physical(nodes.Column(column), type_)
-        time = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
+        millis = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
         if not gate.is_end:
-            time = f"({time} + 1)"
-        is_kept = "TRUE" if before is None else f"{time} > {before}L"
-        is_waiting = "TRUE" if after is None else f"{time} > {after}L"
+            millis = f"({millis} + 1)"
+        is_kept = "TRUE" if before is None else f"{millis} > {before}L"
+        is_waiting = "TRUE" if after is None else f"{millis} > {after}L"
         stored = self._kept[place, 0]
         if gate.sessions is not None:
             rows = self._with_sessions(gate.sessions, gate.input, stored, changes, is_kept)
@@ -404,7 +412,7 @@ class StageRuns:
         rows = self._by_row(gate.input.rows, changes)
         rows = stored.add(rows, "TRUE" if gate.keeps_late else is_kept)
         waiting = stored.rows_before(rows)
-        stored.compact(rows, is_waiting)
+        stored.compact(rows, lambda rows: stored.remaining(rows).where(is_waiting))
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
         return stored.remaining(rows.where(f"NOT ({is_waiting})"))
@@ -440,18 +448,24 @@ class StageRuns:
         read = []
         for index, input_ in enumerate(stage.inputs):
             new = self._with_hash(self._by_row(input_.rows, changes), input_)
-            read.append(self._kept[place, index].add(new))
+            read.append(self._kept[place, index].add(self._clock_of(stage).stamped(new)))
         keys = reduce(
             lambda left, right: left.union(right), [new.select(quote(HASH)) for new in read]
         ).distinct()
+        kept = [self._kept[place, index] for index in range(len(read))]
+        before = {
+            index: _of_keys(rows, keys, has_key=bool(stage.inputs[index].key))
+            for index, new in enumerate(read)
+            if (rows := kept[index].rows_before(new)) is not None
+        }
+        clock = self._clock_of(stage)
+        living = clock.living_keys(before.values())
         frames = {}
         for index, (input_, new) in enumerate(zip(stage.inputs, read, strict=True)):
-            kept = self._kept[place, index]
-            before = kept.rows_before(new)
             rows = new
-            if before is not None:
-                rows = _of_keys(before, keys, has_key=bool(input_.key)).union(new)
-            own = kept.remaining(rows).drop(HASH, ROW_KIND)
+            if index in before:
+                rows = clock.of_keys(before[index], living).union(new)
+            own = kept[index].remaining(rows.drop(TOUCHED)).drop(HASH, ROW_KIND)
             frames[id(input_.scan)] = own
         columns = result_columns(stage.query)
         result = self._frame_of(stage.query, columns, frames)
@@ -464,17 +478,17 @@ class StageRuns:
         if stage.inserts and old is None:
             new_changes = like
         else:
-            former = (
-                None
-                if old is None
-                else stored.remaining(_of_keys(old, keys, has_key=bool(stage.key)))
-            )
+            former = None
+            if old is not None:
+                old = clock.of_keys(_of_keys(old, keys, has_key=bool(stage.key)), living)
+                former = stored.remaining(old)
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
         change = stored.add(new_changes)
-        for index, new in enumerate(read):
-            self._kept[place, index].compact(new)
-        stored.compact(change)
+        clock.compact(kept, read, [(stored, change)])
         return change.drop(HASH)
+
+    def _clock_of(self, stage: Stage) -> ClockOfKeys:
+        return ClockOfKeys(stage.retention, self._now)
 
     def _run_complete(self, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the result of a stage for keys whose rows have arrived in this micro-batch."""
@@ -497,19 +511,48 @@ class StageRuns:
                 order = f"struct({number}L, monotonically_increasing_id()) AS {quote(ORDER)}"
                 rows = rows.selectExpr("*", order)
             stored = self._kept.get((place, index))
-            new[index] = rows if stored is None else stored.add(rows)
-            before[index] = None if stored is None else stored.rows_before(new[index])
+            if stored is not None:
+                rows = stored.add(self._clock_of(stage).stamped(rows))
+            new[index] = rows
+            before[index] = None if stored is None else stored.rows_before(rows)
         results = [
             self._frame_of(stage.query, result_columns(stage.query), frames)
             for driver in stage.drivers
-            if (frames := _frames_of_driver(stage, driver, new, before)) is not None
+            if (frames := self._frames_of_driver(stage, driver, new, before)) is not None
         ]
-        for index, rows in new.items():
-            if (stored := self._kept.get((place, index))) is not None:
-                stored.compact(rows)
+        kept = [self._kept[place, index] for index in stage.kept]
+        self._clock_of(stage).compact(kept, [new[index] for index in stage.kept])
         rows = reduce(lambda left, right: left.union(right), results)
         rows = rows.where(quote(NEW.name)) if stage.marked else rows
         return adding(rows.select(*(quote(column.name) for column in stage.result.columns)))
+
+    def _frames_of_driver(
+        self,
+        stage: Stage,
+        driver: int,
+        new: Mapping[int, DataFrame],
+        before: Mapping[int, DataFrame | None],
+    ) -> dict[int, DataFrame] | None:
+        """Return the rows that the new rows of an input meet, by scan; None if none can be met."""
+        keys = new[driver].select(quote(HASH)).distinct()
+        earlier = {
+            index: _of_keys(_as_former(rows), keys, has_key=bool(stage.inputs[index].key))
+            for index, rows in before.items()
+            if rows is not None and (index != driver or stage.marked)
+        }
+        clock = self._clock_of(stage)
+        living = clock.living_keys(earlier.values())
+        frames = {}
+        for index, input_ in enumerate(stage.inputs):
+            parts = [new[index]] if index <= driver else []
+            if index in earlier:
+                parts.append(clock.of_keys(earlier[index], living))
+            if not parts:
+                return None
+            rows = reduce(lambda left, right: left.unionByName(right), parts)
+            rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
+            frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND, ORDER, TOUCHED)
+        return frames
 
     def _with_hash(self, changes: DataFrame, input_: Input) -> DataFrame:
         """Return changes of an input with the hash of their key instead of its columns."""
@@ -568,28 +611,6 @@ def _hash(frame: DataFrame, key: KeyColumns) -> str:
 def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
     """Return the rows of some keys; without columns of a key those of the only one."""
     return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if has_key else rows
-
-
-def _frames_of_driver(
-    stage: Stage,
-    driver: int,
-    new: Mapping[int, DataFrame],
-    before: Mapping[int, DataFrame | None],
-) -> dict[int, DataFrame] | None:
-    """Return the rows that the new rows of an input meet, by scan; None if there are none yet."""
-    keys = new[driver].select(quote(HASH)).distinct()
-    frames = {}
-    for index, input_ in enumerate(stage.inputs):
-        parts = [new[index]] if index <= driver else []
-        earlier = before[index]
-        if earlier is not None and (index != driver or stage.marked):
-            parts.append(_of_keys(_as_former(earlier), keys, has_key=bool(input_.key)))
-        if not parts:
-            return None
-        rows = reduce(lambda left, right: left.union(right), parts)
-        rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
-        frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND, ORDER)
-    return frames
 
 
 def _as_former(rows: DataFrame) -> DataFrame:

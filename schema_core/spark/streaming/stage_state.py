@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy import regex
@@ -86,12 +87,22 @@ class StoredRows:
         """
         return self._read(self._before, changes) if self._before else None
 
-    def compact(self, changes: DataFrame, condition: str = "TRUE") -> None:
-        """Write the rows that remain after the micro-batch, if there are many changes."""
-        names = [*self._before, f"delta-{self._number}"]
-        if len(names) > COMPACTED:
-            remaining = self.remaining(self._read(names, changes)).where(condition)
-            counted = self._awaited.observe("base", remaining, {"rows": "count(*)"})
+    @property
+    def has_many_changes(self) -> bool:
+        """Whether `compact` writes the rows that remain."""
+        return len(self._before) >= COMPACTED
+
+    def compact(
+        self, changes: DataFrame, remaining: Callable[[DataFrame], DataFrame] | None = None
+    ) -> None:
+        """Write the rows that remain after the micro-batch, if there are many changes.
+
+        `remaining` returns them for all changes, by default those of `remaining`.
+        """
+        if self.has_many_changes:
+            every = self._read([*self._before, f"delta-{self._number}"], changes)
+            rows = self.remaining(every) if remaining is None else remaining(every)
+            counted = self._awaited.observe("base", rows, {"rows": "count(*)"})
             self._write(counted, f"base-{self._number}")
 
     def update_counts(self) -> None:

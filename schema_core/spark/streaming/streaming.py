@@ -26,7 +26,7 @@ from schema_core.environment.connector import (
     using,
 )
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.options import CHECKPOINT_INTERVAL, CHECKPOINTS
+from schema_core.environment.options import CHECKPOINT_INTERVAL, CHECKPOINTS, STATE_RETENTION
 from schema_core.environment.planner import BoundTable, Registration, Rows, fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.unbounded import is_unbounded, scans_in
@@ -82,13 +82,13 @@ from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.incremental import (
     PERMANENT,
     StreamPlan,
-    require_no_expiry,
     stream_plan,
     updated_parts,
 )
 from schema_core.spark.streaming.stage_plans import INSERTIONS, SourceChanges, StagedQuery
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
+from schema_core.spark.streaming.state_retention import FOREVER, has_retention
 from schema_core.spark.streaming.stream_metrics import ObservedCounts, StreamMetrics
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
@@ -530,25 +530,22 @@ class StreamPlanner:
         """Return the plan of a query of streaming mode that reads unbounded tables, else None.
 
         Spark's own operators compute a query with at most one operation with state, stages all
-        others. An operation that cannot be computed as rows arrive, or whose state cannot expire as
-        declared, is refused (`streaming-not-supported`).
+        others, and those whose rows expire. An operation that cannot be computed as rows arrive is
+        refused (`streaming-not-supported`).
         """
         query = with_window_functions(query)
         plan = None if self._reads_changes(query) else stream_plan(query, self._is_unbounded)
-        if plan is None:
-            staged = self._staged(query)
-            if staged is not None:
-                require_no_expiry(staged.states, staged.table, query, self._context.options)
-            return staged
-        if plan.state in PERMANENT:
-            require_no_expiry([plan.state.value], plan.table, query, self._context.options)
+        options = self._context.options
+        if plan is None or (plan.state in PERMANENT and has_retention(query, options)):
+            return self._staged(query)
         return plan
 
     def _is_unbounded(self, scan: Scan) -> bool:
         return is_unbounded(self._context.source(scan))
 
     def _staged(self, query: Relation) -> StagedQuery | None:
-        return staged_query(query, self._is_unbounded, self._changes_of)
+        retention = STATE_RETENTION.of(self._context.options) or FOREVER
+        return staged_query(query, self._is_unbounded, self._changes_of, retention)
 
     def _reads_changes(self, query: Relation) -> bool:
         """Return whether rows of an unbounded table are updated."""

@@ -1,0 +1,120 @@
+"""Rows of keys that do not change expire: ``table.exec.state.ttl`` and the hint STATE_TTL.
+
+As in Flink, the rows of a key are kept for at least this time after its last change. Rows that have
+expired are not read, and are removed when changes are compacted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Final
+
+from schema_core.base.lazy import dataclass
+from schema_core.environment.options import STATE_RETENTION, duration
+from schema_core.query.from_clause import STATE_TTL
+from schema_core.query.relation import Relation, Select, relations_in
+from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.compiler.tree import quote
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.spark.streaming.stage_state import StoredRows
+
+#: The retention of rows that do not expire.
+FOREVER: Final = timedelta(0)
+#: The column with the hash of a key.
+HASH: Final = f"{PREFIX}hash"
+#: The column with the time of the micro-batch that changed a key, in milliseconds.
+TOUCHED: Final = f"{PREFIX}touched"
+
+
+def has_retention(query: Relation, options: Mapping[str, str]) -> bool:
+    """Return whether an option or a hint of a query limits how long rows are kept."""
+    return bool(STATE_RETENTION.of(options)) or any(True for _ in _hinted(query))
+
+
+def retention_of(query: Relation, inputs: int, default: timedelta) -> int:
+    """Return for how many milliseconds an operation keeps the rows of a key without changes.
+
+    If hints give its inputs different times, it is the longest; 0 is forever.
+
+    Raises:
+        SchemaError: `invalid-option` for a hint whose value is no duration.
+    """
+    hinted = dict(_hinted(query))
+    times = [duration(text) for text in hinted.values()]
+    if len(times) < inputs:
+        times.append(default)
+    return round(max(times).total_seconds() * 1000) if all(times) else 0
+
+
+def _hinted(query: Relation) -> Iterator[tuple[str, str]]:
+    """Yield the aliases and times of the hints STATE_TTL of a query."""
+    for part in relations_in(query):
+        if isinstance(part, Select):
+            for hint in part.hints:
+                if hint.name.upper() == STATE_TTL:
+                    yield from hint.options
+
+
+@dataclass(frozen=True, slots=True)
+class ClockOfKeys:
+    """Which keys live at the time `now`: those that changed within `retention`, in milliseconds.
+
+    All keys live if the retention is 0.
+    """
+
+    retention: int
+    now: int
+
+    def stamped(self, rows: DataFrame) -> DataFrame:
+        """Return changes with the time at which their keys change."""
+        if not self.retention:
+            return rows
+        return rows.selectExpr("*", f"{self.now}L AS {quote(TOUCHED)}")
+
+    def living_keys(self, stored: Iterable[DataFrame]) -> DataFrame | None:
+        """Return the keys of stored rows that live, with their last change; None if all live."""
+        times = [rows.select(quote(HASH), quote(TOUCHED)) for rows in stored if self.retention]
+        if not times:
+            return None
+        last = reduce(lambda left, right: left.union(right), times).groupBy(quote(HASH))
+        touched = last.agg({TOUCHED: "max"}).toDF(HASH, TOUCHED)
+        return touched.where(f"{quote(TOUCHED)} > {self.now - self.retention}L")
+
+    def of_keys(self, rows: DataFrame, living: DataFrame | None) -> DataFrame:
+        """Return the rows of living keys."""
+        if living is None:
+            return rows
+        return rows.join(living, HASH, "left_semi").select(*map(quote, rows.columns))
+
+    def compact(
+        self,
+        inputs: Sequence[StoredRows],
+        new: Sequence[DataFrame],
+        results: Sequence[tuple[StoredRows, DataFrame]] = (),
+    ) -> None:
+        """Compact the inputs of a stage with their new rows, and its results with their changes."""
+        pairs = list(zip(inputs, new, strict=True))
+        living = None
+        if any(stored.has_many_changes for stored in inputs):
+            every = [rows for stored, own in pairs for rows in (stored.rows_before(own), own)]
+            living = self.living_keys(rows for rows in every if rows is not None)
+        for stored, own in pairs:
+            stored.compact(own, None if living is None else partial(_touched, stored, living))
+        for stored, changes in results:
+            stored.compact(changes, partial(self._living_rows, stored, living))
+
+    def _living_rows(
+        self, stored: StoredRows, living: DataFrame | None, changes: DataFrame
+    ) -> DataFrame:
+        return self.of_keys(stored.remaining(changes), living)
+
+
+def _touched(stored: StoredRows, living: DataFrame, changes: DataFrame) -> DataFrame:
+    """Return the rows that remain of living keys, with the time of the last change of the key."""
+    remaining = stored.remaining(changes.drop(TOUCHED)).join(living, HASH)
+    return remaining.select(*map(quote, changes.columns))
