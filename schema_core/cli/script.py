@@ -289,6 +289,11 @@ def sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, previous)
 
 
+def keep_jobs_at_interrupt() -> None:
+    """Let Ctrl-C only raise: PySpark's handler also cancels the Spark jobs of all running jobs."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def fill(text: str, definitions: list[str], *, warns: bool = True) -> FilledScript:
     """Replace variables by values; one without a definition stays, with a warning on stderr.
 

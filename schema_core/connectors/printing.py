@@ -111,7 +111,11 @@ def _lines(
     line = _row([(ColumnNode(name), type_) for name, type_ in columns.items()])
     named = [(node, f"{KEY}{place}") for place, node in enumerate(keys)]
     rows = select(frame, [*named, (line, LINE), (nodes.call("spark_partition_id"), TASK)])
-    yield from rows.toLocalIterator()
+    count = 0
+    for row in rows.toLocalIterator():
+        yield row
+        count += 1
+    context.report_rows(count)
 
 
 def _tasks(context: WriteContext) -> int:

@@ -371,16 +371,19 @@ def _order(frame: DataFrame, direction: str = "ASC") -> str:
 
 
 class Changelog:
-    """The changes of rows that the values at the positions `key` identify.
+    """The changes of rows that the values at the positions `key` identify, and their number.
 
     >>> changelog = Changelog([0])
     >>> [str(change.kind) for change in changelog.changes([("a", 1), ("b", 1), ("a", 1), ("a", 2)])]
     ['+I', '+I', '-U', '+U']
+    >>> changelog.count
+    4
     """
 
     def __init__(self, key: Sequence[int]) -> None:
         self._key = tuple(key)
         self._rows: dict[str, tuple[Any, ...]] = {}
+        self.count = 0
 
     def changes(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Change]:
         """Yield the changes that replace earlier rows by these; equal rows change nothing."""
@@ -390,6 +393,7 @@ class Changelog:
             if old == row:
                 continue
             self._rows[key] = row
+            self.count += 1 if old is None else 2
             if old is None:
                 yield Change(row, RowKind.INSERT)
             else:

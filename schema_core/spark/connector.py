@@ -6,7 +6,7 @@ rest: computed columns, casts of metadata, NOT NULL, lengths, order and ``OPTION
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from enum import Enum
@@ -288,6 +288,9 @@ class WriteContext(TableContext):
             `Ability.ROW_LEVEL_DELETE` or `Ability.ROW_LEVEL_UPDATE`.
         has_kinds: Whether the rows are changes: see
             `schema_core.spark.changelog.SupportsChangelogWrite`.
+        report_rows: Receives the number of rows that were written, for the metrics of the job. Only
+            for a connector that reads the frame without an action of Spark, as `toLocalIterator`
+            does: else Spark counts the rows.
     """
 
     overwrite: bool = False
@@ -300,6 +303,7 @@ class WriteContext(TableContext):
     files: frozenset[str] | None = None
     row_change: RowLevelWrite | None = None
     has_kinds: bool = False
+    report_rows: Callable[[int], object] = field(default=bool, compare=False, repr=False)
 
     @property
     def upsert_key(self) -> tuple[str, ...]:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from schema_core.cli.app import application
 from schema_core.cli.commands import shell
 from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.client import submit
+from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import string_result
 from schema_core.environment.table_environment import TableEnvironment
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TABLE = "CREATE TABLE orders (id INT) WITH ('connector' = 'print');"
 
@@ -162,3 +171,75 @@ def test_the_prompt_requires_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert (2, "") == (done.exit_code, done.stdout)
     assert "hint: pip install 'schema-core[cli]'" in done.stderr
+
+
+class Interrupting(io.StringIO):
+    """An output that sends Ctrl-C to this process when it has three rows of a changelog."""
+
+    def write(self, text: str) -> int:
+        count = super().write(text)
+        if text.startswith("| +I |") and 3 == self.getvalue().count("| +I |"):
+            signal.raise_signal(signal.SIGINT)
+        return count
+
+
+def test_streaming_jobs_run_while_statements_are_run(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=spark)
+    previous = signal.getsignal(signal.SIGINT)
+
+    def run(text: str, *, terminal: bool = False) -> str:
+        output = Interrupting()
+        monkeypatch.setattr(sys, "stdout", output)
+        done = shell.run_text(environment, text, Console(file=output, force_terminal=terminal))
+        assert done is not terminal, "interrupted"
+        return output.getvalue()
+
+    try:
+        started = run(
+            "CREATE TABLE d (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '50');"
+            "CREATE TABLE b (id BIGINT) WITH ('connector' = 'blackhole');"
+            "INSERT INTO b SELECT id FROM d; SHOW JOBS"
+        )
+        job = started.partition("Job ID: ")[2].partition("\n")[0]
+        assert "| RUNNING |" in started
+        rows = run("SELECT id FROM d WHERE id > 0", terminal=True)
+        assert "+----+----------------------+" == rows.splitlines()[0]
+        assert "rows in set" not in rows
+        until = time.monotonic() + 60
+        while not (environment.jobs.get(job).metrics() or JobMetrics()).rows_in:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        described = run(f"DESCRIBE JOB '{job}'")
+        assert "RUNNING" in described, "Ctrl-C does not end other jobs"
+        assert "rows in | rows out | state rows" in described
+        assert " sink | " in described
+        run(f"STOP JOB '{job}'")
+        assert "CANCELED" in run(f"DESCRIBE JOB '{job}'")
+        shell.wait_for_jobs(environment)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        for job_client in shell.endless_jobs(environment):
+            job_client.cancel().result()
+
+
+def test_a_shell_waits_for_its_jobs_at_the_end(
+    environment: TableEnvironment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Failing(JobExecution):
+        has_end = False
+
+        def run(self, job_id: str) -> None:
+            time.sleep(0.1)
+            raise OSError("no disk")
+
+    environment.jobs.add(submit(JobGraph("insert into t", Failing())).run)
+    with pytest.raises(typer.Exit) as caught:
+        shell.wait_for_jobs(environment)
+    shell.wait_for_jobs(environment)
+
+    assert 1 == caught.value.exit_code
+    first, *others = capsys.readouterr().err.splitlines()
+    assert "schema-core: Ctrl-C stops the running jobs: insert into t" == first
+    assert "error[job-failed]: the job failed: no disk" in others[0]

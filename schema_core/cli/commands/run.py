@@ -82,6 +82,7 @@ def run(
                 if result.job is not None and not result.job.run.has_end:
                     print(f"Job ID: {result.job.get_job_id()}")
                     endless.append(result.job)
+                    script.keep_jobs_at_interrupt()
                     continue
                 follow(result.job, quiet)
                 result.print()

@@ -94,14 +94,18 @@ def is_interactive() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def wait_for_jobs(environment: TableEnvironment) -> None:
-    """Wait for the jobs without an end; Ctrl-C stops them."""
-    running = [
+def endless_jobs(environment: TableEnvironment) -> list[JobClient]:
+    """Return the running jobs without an end."""
+    return [
         JobClient(run)
         for run in environment.jobs.runs()
         if not run.has_end and not run.status.is_globally_terminal_state()
     ]
-    if running:
+
+
+def wait_for_jobs(environment: TableEnvironment) -> None:
+    """Wait for the jobs without an end; Ctrl-C stops them."""
+    if running := endless_jobs(environment):
         names = ", ".join(job.get_job_name() for job in running)
         script.print_error(escaped(f"schema-core: Ctrl-C stops the running jobs: {names}"))
         with script.exit_on_error(Path(DASH)):
@@ -118,6 +122,8 @@ def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
             if result.job is not None and not result.job.run.has_end:
                 print(f"Job ID: {result.job.get_job_id()}")
                 continue
+            if endless_jobs(environment):
+                script.keep_jobs_at_interrupt()
             follow(result.job)
             show(result, output)
             if isinstance(statement, DescribeJob):

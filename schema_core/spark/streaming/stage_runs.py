@@ -274,23 +274,23 @@ class StageRuns:
         metrics = []
         for place, stage in enumerate(self._query.stages):
             kept = [self._kept[place, index] for index in stage.kept]
-            result = self._results.get(place)
-            stored = [*kept] if result is None else [*kept, result]
-            for rows in stored:
-                rows.update_counts()
-            is_gate = isinstance(stage, Gate)
+            counts = [rows.counts() for rows in kept]
+            result = self._results[place].counts() if place in self._results else None
+            gate = stage if isinstance(stage, Gate) else None
             # sessions are stored with the rows that waited before
-            has_sessions = isinstance(stage, Gate) and stage.sessions is not None
-            is_counted = len(kept) == len(stage.inputs) and not has_sessions
+            is_counted = len(kept) == len(stage.inputs) and (gate is None or gate.sessions is None)
+            late = kept[0].dropped if gate is not None and is_counted else None
+            read = add_known([late or 0, *(changes for changes, _ in counts)])
+            stored = [*counts] if result is None else [*counts, result]
             metrics.append(
                 OperatorMetrics(
                     sink,
                     stage.name,
-                    rows_in=sum(rows.changes for rows in kept) if is_counted else None,
-                    rows_out=None if result is None else result.changes,
-                    state_rows=add_known(rows.rows for rows in stored) if stored else 0,
-                    late_rows=kept[0].dropped if is_gate and is_counted else None,
-                    watermark=as_watermark(self._watermark) if is_gate else None,
+                    rows_in=read if is_counted else None,
+                    rows_out=None if result is None else result[0],
+                    state_rows=add_known([0, *(rows for _, rows in stored)]),
+                    late_rows=late,
+                    watermark=as_watermark(self._watermark) if gate is not None else None,
                 )
             )
         return metrics

@@ -10,14 +10,16 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy import regex
-from schema_core.spark.changelog import ROW_KIND, adding, is_added, state_of
+from schema_core.environment.jobs.metrics import add_known
+from schema_core.spark.changelog import ROW_KIND, adding, state_of
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
-from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.session.api_mode import is_connect, java_class
 from schema_core.spark.streaming.checkpoints import missing_checkpoint
 from schema_core.spark.streaming.stream_metrics import AwaitedCounts
 
@@ -40,12 +42,16 @@ class StoredRows:
         self._directory = directory
         self._inserts = inserts
         self._number = 0
-        #: the number of changes since the start, and of those that did not fulfil a condition
-        self.changes = self.dropped = 0
-        #: the number of rows; None until it is known
-        self.rows: int | None = None
-        self._is_first = True
-        self._awaited = AwaitedCounts(self._count)
+        #: the number of rows that the condition of `add` dropped since the start
+        self.dropped = 0
+        self._awaited = AwaitedCounts(self._add_dropped)
+        #: the numbers of rows of the files of changes that are complete, once they are counted
+        self._counts: dict[str, int | None] = {}
+        #: the files among them that were written since the start, and the rows of removed ones
+        self._written: set[str] = set()
+        self._removed: int | None = 0
+        #: held while files are counted or removed
+        self._lock = threading.Lock()
         #: the files with the rows before the micro-batch
         self._before: list[str] = []
 
@@ -54,30 +60,28 @@ class StoredRows:
         files = [(kind, of) for kind, of in self._files() if of < number]
         base = max((of for kind, of in files if kind == "base"), default=-1)
         later = [f"delta-{of}" for kind, of in files if kind == "delta" and of > base]
-        self._number = number
-        self._before = ([f"base-{base}"] if base >= 0 else []) + later
-        if self._is_first and not self._before:
-            self.rows = 0
-        self._is_first = False
-        for kind, of in files:
-            if (name := f"{kind}-{of}") not in self._before:
-                self._directory.delete(name)
+        with self._lock:
+            self._number = number
+            self._before = ([f"base-{base}"] if base >= 0 else []) + later
+            self._counts |= {name: None for name in self._before if name not in self._counts}
+            for kind, of in files:
+                if (name := f"{kind}-{of}") not in self._before:
+                    self._forget(name)
+                    self._directory.delete(name)
 
     def add(self, changes: DataFrame, condition: str = "TRUE") -> DataFrame:
         """Store the changes of the micro-batch of a condition; return them as they are stored."""
         name = f"delta-{self._number}"
-        counts = {
-            "changes": "count(*)",
-            "stored": f"count_if({condition})",
-            "additions": f"count_if({condition} AND {is_added(True)})",
-        }
-        self._write(self._awaited.observe("delta", changes, counts).where(condition), name)
+        if condition != "TRUE":
+            dropped = {"dropped": f"count_if(NOT ({condition}))"}
+            changes = self._awaited.observe("dropped", changes, dropped).where(condition)
+        self._write(changes, name)
         return self._read([name], changes)
 
     def replace(self, rows: DataFrame) -> DataFrame:
         """Store all rows after the micro-batch, and return them as they are stored."""
         name = f"base-{self._number}"
-        self._write(self._awaited.observe("base", rows, {"rows": "count(*)"}), name)
+        self._write(rows, name)
         return self._read([name], rows)
 
     def rows_before(self, changes: DataFrame) -> DataFrame | None:
@@ -102,22 +106,36 @@ class StoredRows:
         if self.has_many_changes:
             every = self._read([*self._before, f"delta-{self._number}"], changes)
             rows = self.remaining(every) if remaining is None else remaining(every)
-            counted = self._awaited.observe("base", rows, {"rows": "count(*)"})
-            self._write(counted, f"base-{self._number}")
+            self._write(rows, f"base-{self._number}")
 
-    def update_counts(self) -> None:
-        """Add the counts of what has been written."""
+    def counts(self) -> tuple[int | None, int | None]:
+        """Return the changes that were stored since the start, and those that the files have now.
+
+        They are in the footers of the files; None over Spark Connect.
+        """
         self._awaited.take()
+        with self._lock:
+            base, delta = (f"{kind}-{self._number}" for kind in ("base", "delta"))
+            files = [base] if base in self._counts else [*self._before, delta]
+            for name in {*files, *self._written} & self._counts.keys():
+                self._count(name)
+            changes = add_known([self._removed, *map(self._counts.get, self._written)])
+            return changes, add_known([0, *(self._counts.get(name, 0) for name in files)])
 
-    def _count(self, kind: str, counts: dict[str, int]) -> None:
-        if kind == "base":
-            self.rows = counts["rows"]
-            return
-        stored, additions = counts["stored"], counts["additions"]
-        self.changes += counts["changes"]
-        self.dropped += counts["changes"] - stored
-        if self.rows is not None:
-            self.rows += 2 * additions - stored
+    def _count(self, name: str) -> int | None:
+        if self._counts[name] is None:
+            self._counts[name] = count_rows(self._session, self._directory, name)
+        return self._counts[name]
+
+    def _forget(self, name: str) -> None:
+        """Keep the number of rows of a file that is to be removed."""
+        if name in self._written:
+            self._removed = add_known([self._removed, self._count(name)])
+            self._written.discard(name)
+        self._counts.pop(name, None)
+
+    def _add_dropped(self, _: str, counts: dict[str, int]) -> None:
+        self.dropped += counts["dropped"]
 
     def remaining(self, changes: DataFrame) -> DataFrame:
         """Return the rows that changes leave, with `ROW_KIND`."""
@@ -134,10 +152,31 @@ class StoredRows:
 
     def _write(self, rows: DataFrame, name: str) -> None:
         rows.write.mode("overwrite").parquet(self._directory.path(name))
+        with self._lock:
+            self._counts[name] = None
+            if name.startswith("delta"):
+                self._written.add(name)
 
     def _read(self, names: list[str], like: DataFrame) -> DataFrame:
         paths = [self._directory.path(name) for name in names]
         return self._session.read.schema(like.schema).parquet(*paths)
+
+
+def count_rows(session: SparkSession, directory: Directory, name: str) -> int | None:
+    """Return the number of rows in parquet files by their footers, None over Spark Connect."""
+    if is_connect(session):
+        return None
+    path = java_class(session, "org.apache.hadoop.fs.Path")
+    files = java_class(session, "org.apache.parquet.hadoop.util.HadoopInputFile")
+    readers = java_class(session, "org.apache.parquet.hadoop.ParquetFileReader")
+    configuration = session._jsc.hadoopConfiguration()  # noqa: SLF001 - PySpark has no method
+    place = Directory(directory.system, directory.path(name))
+    count = 0
+    for entry in place.entries("part-"):
+        reader = readers.open(files.fromPath(path(place.path(entry.name)), configuration))
+        count += reader.getRecordCount()
+        reader.close()
+    return count
 
 
 def temporary_directory(session: SparkSession) -> Directory:

@@ -5,10 +5,12 @@ No metric starts a Spark job: rows are counted while they are written.
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,9 +26,14 @@ from schema_core.spark.session.api_mode import functions_of, is_connect
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.query import StreamingQuery
 
-#: Maximum counts that are awaited: a sink may not read its rows.
-MAX_AWAITED: Final = 100
+#: How many counts are awaited at most, and for how many seconds after the rows were written: a sink
+#: may read rows in a way that Spark does not count.
+MAX_AWAITED: Final = 10
+MAX_WAIT: Final = 2.0
+#: The duration that only the progress of an executed micro-batch has.
+EXECUTED: Final = "addBatch"
 #: The start of Spark's watermark, when no row has advanced it.
 NO_WATERMARK: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a local time
 
@@ -67,26 +74,31 @@ class AwaitedCounts:
 
     def __init__(self, add: Callable[[str, dict[str, int]], None]) -> None:
         self._add = add
-        self._awaited: deque[tuple[str, ObservedCounts]] = deque(maxlen=MAX_AWAITED)
+        self._awaited: deque[tuple[str, ObservedCounts]] = deque()
         self._lock = threading.Lock()
 
     def observe(self, kind: str, rows: DataFrame, counts: Mapping[str, str]) -> DataFrame:
         """Return rows whose counts are added as this `kind` when they have been read."""
         self.take()
         observed = ObservedCounts(rows, counts)
-        with self._lock:
-            self._awaited.append((kind, observed))
+        self.wait_for(kind, observed)
         return observed.frame
 
-    def take(self) -> None:
-        """Add the counts that have become known."""
+    def wait_for(self, kind: str, observed: ObservedCounts) -> None:
+        """Add counts as this `kind` when they have become known."""
+        with self._lock:
+            self._awaited.append((kind, observed))
+
+    def take(self) -> int:
+        """Add the counts that have become known; return how many are awaited."""
         with self._lock:
             while self._awaited:
                 kind, observed = self._awaited[0]
                 if (counts := observed.poll()) is None:
-                    return
+                    break
                 self._awaited.popleft()
                 self._add(kind, counts)
+            return len(self._awaited)
 
 
 class StreamMetrics:
@@ -101,49 +113,83 @@ class StreamMetrics:
         self._sink = sink
         self._stages = stages
         self._lock = threading.Lock()
-        self._last: tuple[str, int] | None = None
+        #: the newest progress of Spark that was added
+        self._last: tuple[str, int, str] | None = None
         self._micro_batches = 0
         self._read: Counter[tuple[int, str]] = Counter()
         self._late: Counter[tuple[int, str]] = Counter()
         self._state: dict[tuple[int, str], int] = {}
         self._watermark: datetime | None = None
         self._written = 0
-        self._awaited = AwaitedCounts(self._add_written)
+        self._awaited = AwaitedCounts(lambda _, counts: self._add_written(counts["rows"]))
+        #: whether the rows of all micro-batches were counted
+        self._is_counted = True
+        self._has_written: float | None = None
+        self._has_report = False
 
-    def count_written(self, rows: DataFrame) -> DataFrame:
-        """Return the rows of a micro-batch, counted while the sink reads them."""
-        with self._lock:
-            return self._awaited.observe("sink", rows, {"rows": "count(*)"})
-
-    def _add_written(self, _: str, counts: dict[str, int]) -> None:
-        self._written += counts["rows"]
-
-    def add(self, progress: StreamingQueryProgress | None) -> None:
-        """Add Spark's progress of the last micro-batch, once."""
-        if progress is None:
+    @contextmanager
+    def counting(self, rows: DataFrame) -> Iterator[DataFrame]:
+        """Yield the rows of a micro-batch, which are counted while the sink reads them."""
+        self._has_written, self._has_report = None, False
+        if self._count_written() is None:
+            yield rows
             return
+        observed = ObservedCounts(rows, {"rows": "count(*)"})
+        yield observed.frame
+        if not self._has_report:
+            self._awaited.wait_for("sink", observed)
+        self._has_written = time.monotonic()
+
+    def report_rows(self, rows: int) -> None:
+        """Add the rows of the micro-batch, which the sink has counted itself."""
+        self._has_report = True
+        self._add_written(rows)
+
+    def _add_written(self, rows: int) -> None:
+        self._written += rows
+
+    def _count_written(self) -> int | None:
+        """Return the number of rows that were written; None if some were not counted."""
+        awaited, since = self._awaited.take(), self._has_written
+        is_late = bool(awaited) and since is not None and time.monotonic() > since + MAX_WAIT
+        self._is_counted = self._is_counted and not is_late and awaited <= MAX_AWAITED
+        return self._written if self._is_counted else None
+
+    def add(self, progress: Iterable[StreamingQueryProgress]) -> None:
+        """Add Spark's progress, the newest first, of micro-batches since the last call.
+
+        While a query waits for rows, its progress is that of a micro-batch that is not executed.
+        """
         with self._lock:
-            batch = (str(progress.runId), progress.batchId)
-            if batch == self._last:
-                return
-            self._last = batch
-            self._micro_batches += 1
-            for place, source in enumerate(progress.sources):
-                self._read[place, f"source {mask_urls(source.description)}"] += source.numInputRows
-            for place, operator in enumerate(progress.stateOperators):
-                key = (place, operator.operatorName)
-                self._state[key] = operator.numRowsTotal
-                self._late[key] += operator.numRowsDroppedByWatermark
-            if (text := progress.eventTime.get("watermark")) is not None:
-                watermark = datetime.fromisoformat(text).replace(tzinfo=None)
-                millis = (watermark - NO_WATERMARK) // timedelta(milliseconds=1)
-                self._watermark = as_watermark(millis or None)
+            new = []
+            for item in progress:
+                key = (str(item.runId), item.batchId, item.timestamp)
+                if key == self._last:
+                    break
+                new.append((key, item))
+            for key, item in reversed(new):
+                self._last = key
+                if EXECUTED in item.durationMs:
+                    self._add_executed(item)
+
+    def _add_executed(self, progress: StreamingQueryProgress) -> None:
+        self._micro_batches += 1
+        for place, source in enumerate(progress.sources):
+            self._read[place, f"source {mask_urls(source.description)}"] += source.numInputRows
+        for place, operator in enumerate(progress.stateOperators):
+            key = (place, operator.operatorName)
+            self._state[key] = operator.numRowsTotal
+            self._late[key] += operator.numRowsDroppedByWatermark
+        if (text := progress.eventTime.get("watermark")) is not None:
+            watermark = datetime.fromisoformat(text).replace(tzinfo=None)
+            millis = (watermark - NO_WATERMARK) // timedelta(milliseconds=1)
+            self._watermark = as_watermark(millis or None)
 
     def value(self) -> JobMetrics:
         """Return the metrics up to now."""
         stages = () if self._stages is None else self._stages(self._sink)
+        written = self._count_written()
         with self._lock:
-            self._awaited.take()
             sources = [
                 OperatorMetrics(self._sink, name, rows_out=rows)
                 for (_, name), rows in self._read.items()
@@ -158,18 +204,30 @@ class StreamMetrics:
                 )
                 for key, rows in self._state.items()
             ]
-            sink = OperatorMetrics(self._sink, "sink", rows_in=self._written)
+            sink = OperatorMetrics(self._sink, "sink", rows_in=written)
             keeping = [*states, *stages]
             watermarks = [part.watermark for part in keeping if part.watermark is not None]
             return JobMetrics(
                 self._micro_batches,
                 add_known(operator.rows_out for operator in sources),
-                self._written,
+                written,
                 add_known(operator.state_rows for operator in keeping) if keeping else 0,
                 sum(operator.late_rows or 0 for operator in keeping),
                 self._watermark or min(watermarks, default=None),
                 number_operators([*sources, *keeping, sink]),
             )
+
+
+def progress_of(query: StreamingQuery) -> Iterator[StreamingQueryProgress]:
+    """Yield the recent progress of a query, the newest first."""
+    if (java := getattr(query, "_jsq", None)) is None:  # over Spark Connect
+        yield from reversed(query.recentProgress)
+        return
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+    recent = java.recentProgress()
+    for place in reversed(range(len(recent))):
+        yield StreamingQueryProgress.fromJson(json.loads(recent[place].json()))
 
 
 def as_watermark(millis: int | None) -> datetime | None:

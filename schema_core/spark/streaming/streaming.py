@@ -89,7 +89,11 @@ from schema_core.spark.streaming.stage_plans import INSERTIONS, SourceChanges, S
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.state_retention import FOREVER, has_retention
-from schema_core.spark.streaming.stream_metrics import ObservedCounts, StreamMetrics
+from schema_core.spark.streaming.stream_metrics import (
+    ObservedCounts,
+    StreamMetrics,
+    progress_of,
+)
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
     mode_of,
@@ -188,7 +192,7 @@ class MicroBatches:
     def _add_progress(self) -> None:
         with suppress(Exception):  # the query may have ended, and Spark may have stopped
             if self._metrics is not None and self._query is not None:
-                self._metrics.add(self._query.lastProgress)
+                self._metrics.add(progress_of(self._query))
 
     def stop(self) -> None:
         """Stop the query, even before it starts, without waiting for its micro-batch."""
@@ -753,13 +757,16 @@ class StreamPlanner:
 
         def write(rows: DataFrame, number: int) -> None:
             require_unchanged()
-            rows = metrics.count_written(rows)
             part, first = MicroBatch(job, number), creates_table and number == 0
             context_of_part = replace(context, batch=part, creates=first)
             if is_updated and takes_updates(connector, context.options):
+                before = changelog.count
                 connector.write_changes(rows, context_of_part, key, changelog)
-            else:
-                write_batch(connector, rows, context_of_part, has_state=plan.has_state)
+                metrics.report_rows(changelog.count - before)
+                return
+            context_of_part = replace(context_of_part, report_rows=metrics.report_rows)
+            with metrics.counting(rows) as counted:
+                write_batch(connector, counted, context_of_part, has_state=plan.has_state)
 
         return write if checkpoint is None else checkpoint.recording(write)
 
