@@ -91,7 +91,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-        if item.nodeid in listed:
+        if item.nodeid in listed and not item.get_closest_marker("drawn"):
             item.add_marker("slow")
     first = {item.path for item in items if item.get_closest_marker("spark")}
     items.sort(key=lambda item: item.path not in first)

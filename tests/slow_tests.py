@@ -2,6 +2,8 @@
 
 `make test` runs all other tests, `make test-slow` these ones and those with the marker `slow`,
 whose fixtures take long. `make slow-tests` runs and measures all tests, and writes the list anew.
+
+Of many recorded cases, `make test` runs those that `draw_cases` marks as `drawn`.
 """
 
 from __future__ import annotations
@@ -9,7 +11,14 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+T = TypeVar("T")
 
 #: One test a line: its seconds, and its name.
 LIST = Path(__file__).with_name("slow_tests.tsv")
@@ -26,6 +35,35 @@ def slow_tests() -> frozenset[str]:
     """Return the names of the slow tests."""
     lines = LIST.read_text("utf-8").splitlines()
     return frozenset(line.partition("\t")[2] for line in lines)
+
+
+def draw_cases(
+    cases: Sequence[T], forms: Callable[[T], Collection[Hashable]]
+) -> list[ParameterSet]:
+    """Return cases as parameters: a few that have each form of any case are drawn, others slow.
+
+    >>> drawn = draw_cases(["ab", "a", "bc"], set)
+    >>> [parameter.marks[0].name for parameter in drawn]
+    ['drawn', 'slow', 'drawn']
+    """
+    import pytest
+
+    forms_of = [frozenset(forms(case)) for case in cases]
+    missing = set().union(*forms_of)
+    drawn = set()
+    while missing:
+        best = max(range(len(cases)), key=lambda place: len(forms_of[place] & missing))
+        drawn.add(best)
+        missing -= forms_of[best]
+    return [
+        pytest.param(case, marks=pytest.mark.drawn if place in drawn else pytest.mark.slow)
+        for place, case in enumerate(cases)
+    ]
+
+
+def keywords(sql: str) -> frozenset[str]:
+    """Return the words in capitals of a statement, the forms of recorded queries."""
+    return frozenset(re.findall(r"\b[A-Z][A-Z_]+\b", sql))
 
 
 def chosen(log: str) -> dict[str, float]:

@@ -7,6 +7,7 @@ broker and a registry, and prints an answer a line: the changes, or the error.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -88,6 +89,14 @@ def is_unbounded(case: Case) -> bool:
         and not ("@upsert" in case["setup"][0] and "METADATA" in case["setup"][0])
         and why_different(case) is None
     )
+
+
+def forms(case: Case) -> set[str]:
+    """Return the formats and options of a case, whether it writes, and whether Flink fails."""
+    text = " ".join([*case["setup"], case["sql"]])
+    formats = re.findall(r"'(?:key\.|value\.)?format' = '[\w-]+'", text)
+    others = re.findall(r"@proto|@upsert|METADATA|INSERT|'[a-z][\w.-]+' = ", text)
+    return {*formats, *others, *(key for key in ("error", "has_ids") if key in case)}
 
 
 def messages_of(case: Case, registry: str, prefix: str) -> dict[str, list[tuple[Any, Any]]]:

@@ -14,6 +14,7 @@ from fuzz.oracle.changelogs import AS_ROWS, NESTED, create, make_tables, stateme
 from fuzz.oracle.streams import folded
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import SchemaCoreError
+from tests.slow_tests import draw_cases
 from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
 
@@ -26,7 +27,7 @@ RECORDED = [
     json.loads(line)
     for line in (CASES / "changelog_results.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-#: Whether all cases are compared, or every twentieth and one of nested names.
+#: Whether all queries are compared, or some of those that take longest.
 EVERYTHING = os.environ.get("CHANGELOGS") == "all"
 #: Queries of several tables, and tables that others have written.
 RELATIONAL = [case for case in RECORDED if "setup" in case]
@@ -35,13 +36,16 @@ READ = [
     for case in RECORDED
     if "setup" not in case and (case["lines"] or "PRIMARY KEY" in case["columns"])
 ]
+CHANGED, CORRUPT = ([case for case in READ if key in case] for key in ("changes", "error"))
 WRITTEN = [case for case in RECORDED if "written" in case]
 ALL = "SELECT * FROM t"
 
 
-def drawn(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    nested = [case for case in cases if case["columns"] == NESTED][:1]
-    return cases if EVERYTHING else [*nested, *cases[::20]]
+def forms(case: Mapping[str, Any]) -> set[str]:
+    """Return the format and options of a case, and whether names are nested."""
+    options = (key.partition(".")[2] for key in case["options"])
+    is_nested = ["nested"] if case["columns"] == NESTED else []
+    return {case["format"], *options, *case["config"], *is_nested}
 
 
 def environment(
@@ -87,7 +91,7 @@ def is_plain(case: Mapping[str, Any]) -> bool:
     return not any(word in case["sql"] for word in ("COUNT", " JOIN "))
 
 
-@pytest.mark.parametrize("case", drawn([case for case in READ if "changes" in case]), ids=str)
+@pytest.mark.parametrize("case", draw_cases(CHANGED, forms), ids=str)
 def test_changes_are_those_of_flink(
     session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
 ) -> None:
@@ -104,7 +108,7 @@ def test_changes_are_those_of_flink(
         assert sorted((row for _, *row in state), key=json.dumps) == remaining(case)
 
 
-@pytest.mark.parametrize("case", RELATIONAL if EVERYTHING else RELATIONAL[::20], ids=str)
+@pytest.mark.parametrize("case", RELATIONAL if EVERYTHING else RELATIONAL[::50], ids=str)
 def test_queries_of_changes_leave_the_rows_of_flink(
     session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
 ) -> None:
@@ -134,7 +138,7 @@ def test_changes_as_rows_are_those_of_flink(
         assert folded(result) == folded(case["changes"])
 
 
-@pytest.mark.parametrize("case", drawn([case for case in READ if "error" in case]), ids=str)
+@pytest.mark.parametrize("case", draw_cases(CORRUPT, forms), ids=str)
 def test_corrupt_messages_are_refused(
     session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
 ) -> None:
@@ -150,7 +154,7 @@ def test_corrupt_messages_are_refused(
 # --- writing --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", drawn(WRITTEN), ids=str)
+@pytest.mark.parametrize("case", draw_cases(WRITTEN, forms), ids=str)
 def test_messages_are_written_as_by_flink(
     session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
 ) -> None:

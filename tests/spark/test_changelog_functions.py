@@ -12,11 +12,14 @@ from fuzz.oracle.streams import folded
 from properties.answers.values import canonical
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
+from tests.slow_tests import draw_cases, keywords
 from tests.spark.test_streaming_results import rows
 from tests.support import cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("one_task")
 
 RECORDED = {
     line["sql"]: line for line in map(json.loads, RECORDING.read_text("utf-8").splitlines())
@@ -34,8 +37,17 @@ def env(session: SparkSession, request: pytest.FixtureRequest) -> TableEnvironme
     return env
 
 
-@pytest.mark.parametrize(("sql", "expected"), cases("changelog_functions"))
-def test_functions_return_the_rows_of_flink(env: TableEnvironment, sql: str, expected: str) -> None:
+def words(case: tuple[str, str]) -> frozenset[str]:
+    return keywords(case[0]) | {case[1]}
+
+
+CHANGES = cases("changelog_functions")
+NAMES = ["-".join(case) for case in CHANGES]
+
+
+@pytest.mark.parametrize("case", draw_cases(CHANGES, words), ids=NAMES)
+def test_functions_return_the_rows_of_flink(env: TableEnvironment, case: tuple[str, str]) -> None:
+    sql, expected = case
     recorded = RECORDED[sql]
     match expected:
         case "rows":

@@ -19,10 +19,12 @@ from fuzz import kafka_server
 from fuzz.kafka_server import Servers
 from fuzz.oracle.messages import Place
 from schema_core.connectors.kafka.connector import KafkaConnector
+from tests.slow_tests import draw_cases
 from tests.spark.kafka_cases import (
     BROKER,
     answer,
     difference,
+    forms,
     is_unbounded,
     messages_of,
     recorded_cases,
@@ -43,8 +45,6 @@ pytest.importorskip("google.protobuf", reason="the extra `protobuf` is not insta
 __all__ = ["registry"]
 
 RECORDED = recorded_cases()
-#: One of so many cases is drawn; the others are slow tests.
-DRAWN = 50
 
 
 class Topics:
@@ -83,13 +83,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> Topics:
     return result
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(place), marks=[pytest.mark.slow] if place % DRAWN else [])
-        for place, case in enumerate(RECORDED)
-    ],
-)
+@pytest.mark.parametrize("case", draw_cases(RECORDED, forms), ids=map(str, range(len(RECORDED))))
 def test_messages_are_those_of_flink(
     session: SparkSession, topics: Topics, registry: Registry, case: dict[str, Any]
 ) -> None:
@@ -106,13 +100,7 @@ def test_messages_are_those_of_flink(
 ARRIVING = list(filter(is_unbounded, RECORDED))
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, id=str(place), marks=[pytest.mark.slow] if place % 8 else [])
-        for place, case in enumerate(ARRIVING)
-    ],
-)
+@pytest.mark.parametrize("case", draw_cases(ARRIVING, forms), ids=map(str, range(len(ARRIVING))))
 @pytest.mark.usefixtures("one_file_at_a_time")
 def test_messages_that_arrive(
     session: SparkSession,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +27,7 @@ from schema_core.spark.matching.row_terms import (
     condition,
 )
 from schema_core.types import DataTypes
+from tests.slow_tests import draw_cases, keywords
 from tests.support import CASES, cases
 
 if TYPE_CHECKING:
@@ -84,15 +86,20 @@ def test_the_recording_has_the_expected_kinds() -> None:
     assert list(RECORDED) == [query for query, _ in QUERIES]
 
 
-def some_fast(queries: list[str]) -> list[Any]:
-    """Return the queries as parameters; all but every fifteenth are slow tests."""
-    return [
-        pytest.param(query, marks=[pytest.mark.slow] if place % 15 else [])
-        for place, query in enumerate(queries)
-    ]
+#: The words of MATCH_RECOGNIZE besides those that each query has.
+WORDS = keywords(
+    "AFTER AVG CLASSIFIER COUNT FINAL FIRST LAST MATCH_PROCTIME MATCH_ROWTIME MAX MIN NEXT"
+    " PARTITION PAST PER PREV RUNNING SUBSET SUM TO UNION WITHIN"
+)
 
 
-@pytest.mark.parametrize("query", some_fast(of_kind("rows")))
+def clauses(query: str) -> list[str]:
+    """Return the words of a query's clauses, and the quantifiers of its pattern."""
+    pattern = query.partition("PATTERN (")[2].partition(" DEFINE")[0]
+    return [*(WORDS & keywords(query)), *re.findall(r"[)\w]([*+?{][^\s()\w]*)", pattern)]
+
+
+@pytest.mark.parametrize("query", draw_cases(of_kind("rows"), clauses))
 def test_rows_are_those_of_flink(env: TableEnvironment, query: str) -> None:
     answer = RECORDED[query]
     types, found = rows(env, sql_of(query))
@@ -108,7 +115,7 @@ def test_what_is_refused(env: TableEnvironment, query: str) -> None:
     assert caught.value.code
 
 
-@pytest.mark.parametrize("query", of_kind("fails"))
+@pytest.mark.parametrize("query", draw_cases(of_kind("fails"), keywords))
 def test_what_fails_as_it_runs(env: TableEnvironment, query: str) -> None:
     with (
         pytest.raises(ExternalError, match=r"could not skip to|is NOT NULL"),

@@ -34,6 +34,9 @@ from schema_core.types import (
     TimeType,
     VarBinaryType,
 )
+from tests.slow_tests import draw_cases, keywords
+
+pytestmark = pytest.mark.usefixtures("one_task")
 
 #: The table A, then queries of it with Flink's rows, as Java prints them.
 TABLE, *CASES = [
@@ -151,7 +154,14 @@ def number(found: float, type_: DataType) -> str:
     return f"{'-' * sign}{shown[0]}.{shown[1:] or 0}E{power}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["sql"][:90] for case in CASES])
+NAMES = [case["sql"][:90] for case in CASES]
+
+
+def words(case: dict[str, Any]) -> frozenset[str]:
+    return keywords(case["sql"])
+
+
+@pytest.mark.parametrize("case", draw_cases(CASES, words), ids=NAMES)
 def test_rows_are_those_of_flink(rows_of: TableEnvironment, case: dict[str, Any]) -> None:
     result = rows_of.execute_sql(case["sql"])
     types = [column.data_type for column in result.get_resolved_schema().columns]

@@ -24,6 +24,7 @@ from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
 from schema_core.spark.reading import reader
 from schema_core.spark.streaming.streaming import MicroBatches
+from tests.slow_tests import draw_cases, keywords
 from tests.support import cases
 
 if TYPE_CHECKING:
@@ -36,11 +37,18 @@ RECORDED = [json.loads(line) for line in RECORDING.read_text(encoding="utf-8").s
 KINDS = dict(cases("temporal_joins"))
 ROWS = [answer for answer in RECORDED if KINDS[answer["sql"]] == "rows"]
 
-#: Of the many queries a part is run fast.
-WITH_ROWS = [
-    pytest.param(answer, id=answer["sql"][:110], marks=[] if place % 5 == 0 else [pytest.mark.slow])
-    for place, answer in enumerate(ROWS)
-]
+NAMES = [answer["sql"][:110] for answer in ROWS]
+
+
+#: Words of joins, of their conditions, and of what is around them.
+WORDS = keywords(
+    "CAST CROSS DISTINCT EXISTS GROUP HAVING IN IS LEFT LIKE LOOKUP NATURAL OPTIONS OR OVER"
+    " PROCTIME ROW_NUMBER SET TUMBLE UNION UNNEST USING WHERE WITH"
+)
+
+
+def words(answer: dict[str, Any]) -> frozenset[str]:
+    return WORDS & keywords(answer["sql"])
 
 
 class UpsertFile(ConnectorBase):
@@ -123,14 +131,14 @@ def folded_rows(environment: TableEnvironment, sql: str) -> list[list[Any]]:
         )
 
 
-@pytest.mark.parametrize("answer", WITH_ROWS)
+@pytest.mark.parametrize("answer", draw_cases(ROWS, words), ids=NAMES)
 def test_rows_are_those_of_flink(
     environments: dict[str, TableEnvironment], answer: dict[str, Any]
 ) -> None:
     assert answer["rows"] == rows(environments["batch"], answer["sql"])
 
 
-STREAMED = ROWS[::11]
+STREAMED = ROWS[::22]
 
 
 @pytest.mark.parametrize("answer", STREAMED, ids=[answer["sql"][:110] for answer in STREAMED])

@@ -14,9 +14,10 @@ import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import UnsupportedError
-from tests.spark.test_query_results import environment_of, row_of
+from tests.slow_tests import draw_cases
+from tests.spark.test_query_results import environment_of, row_of, words
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.usefixtures("one_task")
 
 CASES = [
     json.loads(line)
@@ -36,7 +37,10 @@ def sorted_maps(row: str) -> str:
     return re.sub(r"\{([^{}]*)\}", lambda m: f"{{{', '.join(sorted(m[1].split(', ')))}}}", row)
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["sql"][:80] for case in CASES])
+NAMES = [case["sql"][:80] for case in CASES]
+
+
+@pytest.mark.parametrize("case", draw_cases(CASES, words), ids=NAMES)
 def test_rows_are_those_of_flink(environment: TableEnvironment, case: dict[str, Any]) -> None:
     result = environment.execute_sql(case["sql"])
     types = [column.data_type for column in result.get_resolved_schema().columns]

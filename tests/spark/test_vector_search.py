@@ -10,7 +10,8 @@ import pytest
 from fuzz.oracle.vectors import RECORDING, TABLES, create
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
-from tests.spark.test_matches import rows, some_fast
+from tests.slow_tests import draw_cases, keywords
+from tests.spark.test_matches import rows
 from tests.support import cases
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def test_the_recording_has_the_expected_kinds() -> None:
     assert list(RECORDED) == [query for query, _ in QUERIES]
 
 
-@pytest.mark.parametrize("query", some_fast(of_kind("rows")))
+@pytest.mark.parametrize("query", draw_cases(of_kind("rows"), keywords))
 def test_rows_are_those_of_flink(env: TableEnvironment, query: str) -> None:
     answer = RECORDED[query]
 
