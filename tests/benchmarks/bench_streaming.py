@@ -39,7 +39,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is ru
 from tests.benchmarks.bench_tpc import processor_time
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 COLUMNS = "k BIGINT, ts TIMESTAMP(3), v BIGINT"
 WATERMARK = "WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"
@@ -58,6 +58,12 @@ class Query(NamedTuple):
     sql: str
     plain: Callable[[DataFrame, DataFrame], DataFrame] | None
     sink: str
+
+
+def expr(text: str) -> Column:
+    from pyspark.sql.functions import expr
+
+    return expr(text)
 
 
 def windows(rows: DataFrame, _: DataFrame) -> DataFrame:
@@ -89,6 +95,30 @@ QUERIES = {
             .selectExpr("v", "w - 1 AS w")
         ),
         "v BIGINT, w BIGINT",
+    ),
+    "interval join": Query(
+        "SELECT a.v, c.v AS w FROM s AS a JOIN s AS c ON a.v = c.v AND c.ts BETWEEN"
+        " a.ts - INTERVAL '5' SECOND AND a.ts + INTERVAL '5' SECOND",
+        lambda rows, others: (
+            rows.alias("a")
+            .join(
+                others.selectExpr("t AS t2", "v AS w"),
+                expr("v = w AND t2 BETWEEN t - INTERVAL 5 SECONDS AND t + INTERVAL 5 SECONDS"),
+            )
+            .select("v", "w")
+        ),
+        "v BIGINT, w BIGINT",
+    ),
+    "first rows by processing time": Query(
+        "SELECT k, ts, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY v ORDER BY pt) AS r"
+        " FROM (SELECT *, PROCTIME() AS pt FROM s)) WHERE r = 1",
+        lambda rows, _: rows.dropDuplicates(["v"]).select("k", "ts", "v"),
+        "k BIGINT, ts TIMESTAMP(3), v BIGINT",
+    ),
+    "distinct rows": Query(
+        "SELECT DISTINCT k, v FROM s",
+        lambda rows, _: rows.select("k", "v").dropDuplicates(),
+        "k BIGINT, v BIGINT",
     ),
     "distinct rows of groups": Query(
         "SELECT DISTINCT n FROM (SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k)",

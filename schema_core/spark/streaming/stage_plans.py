@@ -9,7 +9,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.typed import Ref
 from schema_core.query import relation as relational
-from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable
+from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable, relations_in
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.pushdown import scan_demands
@@ -185,6 +185,15 @@ class StagedQuery:
     def normalized(self) -> list[int]:
         """The sources, by position, whose updates are normalized by their key."""
         return [place for place, changes in enumerate(self.changes) if changes.key]
+
+    @property
+    def reads_sources_again(self) -> bool:
+        """Whether the new rows of sources are read more than once in a micro-batch."""
+        scans = {id(scan) for scan in (*self.sources, *(scan for scan, _ in self.operators))}
+        relations = [*(input_.rows for input_ in self.inputs()), self.query]
+        parts = (part for relation in relations for part in relations_in(relation))
+        count = sum(id(part) in scans for part in parts)
+        return count > 1 or bool(self.timed) or not all(own.inserts for own in self.changes)
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""

@@ -248,7 +248,8 @@ class StageRuns:
         self._now = now()
         for stored in chain(self._normalized.values(), self._kept.values(), self._results.values()):
             stored.begin(number)
-        rows.persist()
+        if self._query.reads_sources_again:
+            rows.persist()
         try:
             changes = self._new_rows(rows, number)
             watermarks = self._watermarks(rows, number) if self._query.timed else (None, None)
