@@ -689,6 +689,31 @@ STATE_RETENTION = ConfigOption(
     "how long a streaming query keeps the rows of a key at least that does not change; 0, the "
     "default, means indefinitely",
 )
+IDLE_TIMEOUT = ConfigOption(
+    "table.exec.source.idle-timeout",
+    duration,
+    timedelta(0),
+    "after which time without rows an unbounded table does not hold back the watermark of a "
+    "streaming query; 0, the default, means never",
+)
+MINI_BATCH = ConfigOption(
+    "table.exec.mini-batch.enabled",
+    boolean,
+    False,
+    "whether a streaming job collects rows for the time of table.exec.mini-batch.allow-latency",
+)
+MINI_BATCH_LATENCY = ConfigOption(
+    "table.exec.mini-batch.allow-latency",
+    duration,
+    timedelta(0),
+    "how long rows are collected for a micro-batch, if table.exec.mini-batch.enabled is set",
+)
+MINI_BATCH_SIZE = ConfigOption(
+    "table.exec.mini-batch.size",
+    integer,
+    -1,
+    "how many rows Flink collects at most; micro-batches here have all rows that have arrived",
+)
 CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",
     str,
@@ -726,6 +751,10 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     JOB_PARAMETERS,
     MAX_CODE_LENGTH,
     STATE_RETENTION,
+    IDLE_TIMEOUT,
+    MINI_BATCH,
+    MINI_BATCH_LATENCY,
+    MINI_BATCH_SIZE,
     CHECKPOINTS,
     CHECKPOINT_INTERVAL,
 )

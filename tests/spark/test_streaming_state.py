@@ -270,6 +270,32 @@ def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: 
         until(written, sorted([*then, message("a", 2, adds=False)]))
 
 
+def test_an_idle_table_does_not_hold_back_the_watermark(
+    env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env.get_config().set("table.exec.source.idle-timeout", "1 min")
+    seconds = [0]
+    monkeypatch.setattr("schema_core.spark.streaming.stage_runs.now", lambda: seconds[0] * 1000)
+    (tmp_path / "r").mkdir()
+    env.execute_sql(table("r", tmp_path / "r", WATERMARK, MONITORED))
+    query = (
+        "SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE((SELECT k, ts FROM s UNION ALL"
+        " SELECT k, ts FROM r), DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+        " GROUP BY window_start, window_end"
+    )
+
+    with closing(env.execute_sql(query).collect()) as result:
+        added(tmp_path / "s", "1", "a,2024-01-01 00:00:01,1,\na,2024-01-01 00:00:16,1,\n")
+        added(tmp_path / "r", "1", "a,2024-01-01 00:00:02,1,\na,2024-01-01 00:00:16,1,\n")
+        first = str(next(result))
+        seconds[0] = 90
+        added(tmp_path / "s", "2", "a,2024-01-01 00:00:31,1,\n")
+        second = str(next(result))
+
+    assert "Row(datetime.datetime(2024, 1, 1, 0, 0, 10), 2)" == first
+    assert "Row(datetime.datetime(2024, 1, 1, 0, 0, 20), 2)" == second
+
+
 def test_rows_of_keys_without_changes_expire(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

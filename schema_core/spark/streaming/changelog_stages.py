@@ -115,10 +115,13 @@ def staged_query(
     is_unbounded: Callable[[Scan], bool],
     changes_of: Callable[[Scan], SourceChanges] = lambda _: INSERTIONS,
     retention: timedelta = FOREVER,
+    *,
+    has_operators: bool = True,
 ) -> StagedQuery | None:
     """Return a query without views as stages, None without unbounded tables.
 
     `retention` is how long the rows of keys without changes are kept; 0 is forever.
+    `has_operators` is whether Spark's own operator may compute aggregates of windows below stages.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
@@ -126,7 +129,7 @@ def staged_query(
     """
     query = without_common_tables(query)
     make = partial(_Staging, is_unbounded, changes_of, retention)
-    plan = make(has_operators=True).plan(query)
+    plan = make(has_operators=has_operators).plan(query)
     if plan is not None and plan.operators and any(isinstance(part, Gate) for part in plan.stages):
         # gates return a window a micro-batch earlier than Spark's operators
         return make(has_operators=False).plan(query)

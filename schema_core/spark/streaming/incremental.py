@@ -132,6 +132,11 @@ class StreamPlan:
         """Whether rows are returned when the watermark passes their window's end."""
         return self.state is OperatorState.WINDOW
 
+    @property
+    def has_watermark(self) -> bool:
+        """Whether the watermark decides which rows are returned or kept."""
+        return self.state in (OperatorState.WINDOW, OperatorState.JOIN)
+
     def clock(self, zone: str) -> str | None:
         """The time zone of watermarks' clock; None without watermarks.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
+from schema_core.environment.options import IDLE_TIMEOUT
 from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Columns, Relation, Scan, result_columns
@@ -43,6 +45,7 @@ from schema_core.spark.streaming.stage_plans import (
     scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.stage_watermarks import StageWatermarks, Watermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.stream_metrics import as_watermark
 from schema_core.spark.streaming.stream_stages import StreamedQuery
@@ -79,10 +82,6 @@ LAYOUT: Final = "stages.json"
 #: The name of the normalization of a source in it.
 NORMALIZED: Final = "changes by key"
 VERSION: Final = 1
-#: Prefix of the files with the watermarks after a micro-batch.
-WATERMARKS: Final = "watermarks-"
-#: The watermark before and after a micro-batch, in milliseconds; None until all sources have one.
-Watermarks: TypeAlias = "tuple[int | None, int | None]"
 
 
 class Changes(NamedTuple):
@@ -160,7 +159,8 @@ def staged_frame(
             operator.query, scan.columns, reads=reads, plan=operator, session=session
         )
         frames.append(own)
-    runs = StageRuns(plan, session, place, frame_of, zone)
+    idle = IDLE_TIMEOUT.of(context.options) or timedelta(0)
+    runs = StageRuns(plan, session, place, frame_of, zone, idle)
     result = scan_with_kind(result_columns(plan.query))
 
     def finish(rows: DataFrame, number: int) -> DataFrame:
@@ -205,7 +205,8 @@ def _with_all_columns(frame: DataFrame, scan: Scan) -> DataFrame:
 class StageRuns:
     """The stages of a query, with the rows that they keep in a directory.
 
-    `frame_of` returns a query as a frame.
+    `frame_of` returns a query as a frame; `idle` is the time after which a source without rows
+    does not hold back the watermark.
     """
 
     def __init__(
@@ -215,6 +216,7 @@ class StageRuns:
         directory: Directory,
         frame_of: FrameOf,
         clock: str,
+        idle: timedelta,
     ) -> None:
         self._query = query
         self._session = session
@@ -222,6 +224,9 @@ class StageRuns:
         self._frame_of = frame_of
         self._clock = clock
         self._watermark: int | None = None
+        self._watermarks = StageWatermarks(
+            directory, len(query.timed), idle // timedelta(milliseconds=1)
+        )
         #: the time of the micro-batch, in milliseconds
         self._now = 0
         self._kept = {
@@ -252,7 +257,7 @@ class StageRuns:
             rows.persist()
         try:
             changes = self._new_rows(rows, number)
-            watermarks = self._watermarks(rows, number) if self._query.timed else (None, None)
+            watermarks = self._advance(rows, number) if self._query.timed else (None, None)
             for place, stage in enumerate(self._query.stages):
                 if isinstance(stage, Gate):
                     result = self._release(place, stage, changes, watermarks)
@@ -363,7 +368,7 @@ class StageRuns:
 
     # --- time ----------------------------------------------------------------------------------
 
-    def _watermarks(self, rows: DataFrame, number: int) -> Watermarks:
+    def _advance(self, rows: DataFrame, number: int) -> Watermarks:
         """Return the watermark before and after a micro-batch: the least one of the sources.
 
         It is that of the rows that have arrived, in milliseconds, and one later.
@@ -373,22 +378,8 @@ class StageRuns:
             for place in self._query.timed
         ]
         new = rows.selectExpr(*latest).first() or ()
-        before = self._read_watermarks(number - 1)
-        after = [
-            max((value for value in pair if value is not None), default=None)
-            for pair in zip(before, new, strict=True)
-        ]
-        self._directory.mkdirs("")
-        for entry in self._directory.entries(WATERMARKS):
-            if entry.name != f"{WATERMARKS}{number - 1}":
-                self._directory.delete(entry.name)
-        self._directory.create(f"{WATERMARKS}{number}", json.dumps(after).encode())
-        self._watermark = _least(after)
-        return _least(before), self._watermark
-
-    def _read_watermarks(self, number: int) -> list[int | None]:
-        content = self._directory.read(f"{WATERMARKS}{number}") if number >= 0 else None
-        return [None] * len(self._query.timed) if content is None else json.loads(content)
+        before, self._watermark = self._watermarks.advance(number, new, self._now)
+        return before, self._watermark
 
     def _release(
         self,
@@ -592,11 +583,6 @@ class StageRuns:
             }
             frames.append(adding(self._frame_of(relation, columns, rows), adds=is_addition))
         return reduce(lambda left, right: left.union(right), frames)
-
-
-def _least(watermarks: Sequence[int | None]) -> int | None:
-    known = [watermark for watermark in watermarks if watermark is not None]
-    return min(known) if len(known) == len(watermarks) else None
 
 
 def _hash(frame: DataFrame, key: KeyColumns) -> str:

@@ -26,7 +26,14 @@ from schema_core.environment.connector import (
     using,
 )
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.options import CHECKPOINT_INTERVAL, CHECKPOINTS, STATE_RETENTION
+from schema_core.environment.options import (
+    CHECKPOINT_INTERVAL,
+    CHECKPOINTS,
+    IDLE_TIMEOUT,
+    MINI_BATCH,
+    MINI_BATCH_LATENCY,
+    STATE_RETENTION,
+)
 from schema_core.environment.planner import BoundTable, Registration, Rows, fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.unbounded import is_unbounded, scans_in
@@ -542,14 +549,26 @@ class StreamPlanner:
         options = self._context.options
         if plan is None or (plan.state in PERMANENT and has_retention(query, options)):
             return self._staged(query)
+        # Spark's watermark is that of all sources, whether they have rows or not
+        if plan.has_watermark and IDLE_TIMEOUT.of(options) and self._count_sources(query) > 1:
+            return self._staged(query)
         return plan
 
     def _is_unbounded(self, scan: Scan) -> bool:
         return is_unbounded(self._context.source(scan))
 
+    def _count_sources(self, query: Relation) -> int:
+        return sum(map(self._is_unbounded, scans_in(query)))
+
     def _staged(self, query: Relation) -> StagedQuery | None:
-        retention = STATE_RETENTION.of(self._context.options) or FOREVER
-        return staged_query(query, self._is_unbounded, self._changes_of, retention)
+        options = self._context.options
+        return staged_query(
+            query,
+            self._is_unbounded,
+            self._changes_of,
+            STATE_RETENTION.of(options) or FOREVER,
+            has_operators=not IDLE_TIMEOUT.of(options),
+        )
 
     def _reads_changes(self, query: Relation) -> bool:
         """Return whether rows of an unbounded table are updated."""
@@ -825,8 +844,11 @@ class StreamPlanner:
 
     def _interval(self, reads: Sequence[Read]) -> timedelta | None:
         """Return the unbounded tables' shortest interval; None unless all have one."""
-        if (interval := CHECKPOINT_INTERVAL.of(self._context.options)) is not None:
+        options = self._context.options
+        if (interval := CHECKPOINT_INTERVAL.of(options)) is not None:
             return interval
+        if MINI_BATCH.of(options) and (latency := MINI_BATCH_LATENCY.of(options)):
+            return latency
         intervals = [
             connector.monitor_interval(context.options)
             for connector, context in reads

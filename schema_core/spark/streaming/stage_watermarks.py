@@ -1,0 +1,75 @@
+"""The watermark of a query in stages: the least one of its sources, in files by micro-batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from schema_core.spark.commit.directory import Directory
+
+#: Prefix of the names of the files.
+WATERMARKS: Final = "watermarks-"
+#: The watermark before and after a micro-batch, in milliseconds; None until all sources have one.
+Watermarks: TypeAlias = "tuple[int | None, int | None]"
+
+
+class SourceTime(NamedTuple):
+    """The watermark of a source, and when rows have last arrived, in milliseconds."""
+
+    watermark: int | None
+    arrived: int
+
+
+class StageWatermarks:
+    """The watermarks of sources.
+
+    `idle` is after how many milliseconds without rows a source does not count; 0 is never.
+    """
+
+    def __init__(self, directory: Directory, sources: int, idle: int) -> None:
+        self._directory = directory
+        self._sources = sources
+        self._idle = idle
+
+    def advance(self, number: int, latest: Sequence[int | None], now: int) -> Watermarks:
+        """Store and return the watermarks of a micro-batch at the time `now`.
+
+        `latest` are the largest watermarks of new rows, None for sources without any.
+        """
+        before, sources = self._read(number - 1, now)
+        after = [
+            source if new is None else SourceTime(max(new, source.watermark or new), now)
+            for new, source in zip(latest, sources, strict=True)
+        ]
+        least = _least(after, now - self._idle if self._idle else None)
+        if before is not None:
+            least = before if least is None else max(before, least)
+        self._directory.mkdirs("")
+        for entry in self._directory.entries(WATERMARKS):
+            if entry.name != f"{WATERMARKS}{number - 1}":
+                self._directory.delete(entry.name)
+        content = json.dumps({"watermark": least, "sources": after}).encode()
+        self._directory.create(f"{WATERMARKS}{number}", content)
+        return before, least
+
+    def _read(self, number: int, now: int) -> tuple[int | None, list[SourceTime]]:
+        content = self._directory.read(f"{WATERMARKS}{number}") if number >= 0 else None
+        if content is None:
+            return None, [SourceTime(None, now)] * self._sources
+        stored = json.loads(content)
+        return stored["watermark"], [SourceTime(*source) for source in stored["sources"]]
+
+
+def _least(sources: Sequence[SourceTime], since: int | None) -> int | None:
+    """Return the least watermark of the sources with rows since a time, or of all without any.
+
+    >>> _least([SourceTime(5, 100), SourceTime(3, 40)], None)
+    3
+    >>> _least([SourceTime(5, 100), SourceTime(3, 40)], 50)
+    5
+    >>> _least([SourceTime(5, 100), SourceTime(None, 100)], 50)
+    """
+    active = [source for source in sources if since is None or source.arrived > since] or sources
+    known = [source.watermark for source in active if source.watermark is not None]
+    return min(known) if len(known) == len(active) else None
