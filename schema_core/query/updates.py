@@ -16,8 +16,15 @@ from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import AUXILIARY
-from schema_core.query.rankings import first_rows
-from schema_core.query.relation import Relation, Scan, subexpressions, without_common_tables
+from schema_core.query.rankings import first_rows, reference
+from schema_core.query.relation import (
+    Relation,
+    Scan,
+    columns_read,
+    conjuncts,
+    subexpressions,
+    without_common_tables,
+)
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import LocalZonedTimestampType, TimestampKind, TimestampType
@@ -28,6 +35,11 @@ IsChanged: TypeAlias = Callable[[Scan], bool]
 #: The functions of group windows, as in typed queries.
 _GROUP_WINDOWS: Final = frozenset(AUXILIARY.values())
 _FALSE: Final = Literal(LiteralKind.BOOLEAN, "FALSE")
+#: Functions that number rows.
+_RANKS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
+#: The bounds of a window.
+_START: Final = 0
+_END: Final = 1
 #: Functions that test for the rows of a subquery.
 _ROW_TESTS: Final = ("IN", "NOT IN", "EXISTS")
 _OUTER: Final = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
@@ -47,6 +59,8 @@ def _find(relation: Relation | None, is_changed: IsChanged) -> str | None:
         case Scan():
             path = relation.table.identifier.as_summary_string()
             return f"the table {path}" if is_changed(relation) else None
+        case relational.ProcessTable(function="FROM_CHANGELOG", process=None):
+            return "FROM_CHANGELOG"
         case relational.ProcessTable():
             return None  # its own mode is not known; TO_CHANGELOG only adds rows
         case relational.Named() | relational.Sample() | relational.WindowTable():
@@ -75,8 +89,11 @@ def _of_join(
     if left is not None or relational.adds_elements(join) or _is_lookup(join.right):
         return left
     right = _find(join.right, is_changed)
+    if join.condition is not None and relational.subqueries_in(join.condition):
+        return "a subquery"
     # joins of windows and within time bounds wait; WHERE may remove what an outer join adds
-    is_regular = not any(map(_has_time, (join.left, join.right)))
+    is_windowed = any(map(_has_window, (join.left, join.right)))
+    is_regular = not is_windowed and not _compares_times(join.condition)
     is_unique = any(map(upsert_keys, (join.left, join.right)))
     is_false = isinstance(join.condition, Constant) and join.condition.literal == _FALSE
     if right or join.kind not in _OUTER or is_filtered or is_unique or is_false or not is_regular:
@@ -91,12 +108,25 @@ def _is_lookup(relation: Relation) -> bool:
     return isinstance(relation, relational.Snapshot)
 
 
-def _has_time(relation: Relation) -> bool:
-    """Return whether rows have a time attribute, or the bounds of a window."""
-    return any(
-        isinstance(part, relational.WindowTable) or any(map(_is_time, part.columns))
-        for part in _inputs(relation)
-    )
+def _compares_times(condition: Typed | None) -> bool:
+    """Return whether a condition bounds time attributes of several relations by each other."""
+    bounds = [
+        2 if part.function.name in ("=", "BETWEEN") else 1
+        for part in conjuncts(condition)
+        if isinstance(part, FunctionCall)
+        and len({column.relation for column in columns_read(part) if _is_time(column)}) > 1
+    ]
+    return sum(bounds) > 1
+
+
+def _is_first_row(condition: Typed) -> bool:
+    """Return whether QUALIFY keeps the rows with ROW_NUMBER 1, which Flink only adds."""
+    match condition:
+        case FunctionCall(function=function, arguments=(FunctionCall() as number, value)):
+            is_one = isinstance(value, Constant) and getattr(value.literal, "text", None) == "1"
+            return is_one and (function.name, number.function.name) == ("=", "ROW_NUMBER")
+        case _:
+            return False
 
 
 def _is_time(column: relational.Column | Typed) -> bool:
@@ -115,11 +145,13 @@ def _of_block(block: relational.Select, is_changed: IsChanged) -> str | None:
         inner = _find(block.source, is_changed)
     expressions = list(relational.expressions_of(block))
     ranking = first_rows(block)
-    if inner or block.qualify is not None:
+    if inner or (block.qualify is not None and _is_first_row(block.qualify)):
         return inner
-    if ranking is not None and ranking.descending:
+    if block.qualify is not None:
         return "ROW_NUMBER"
-    return _of_subqueries(expressions, is_changed) or _of_rows(block, expressions)
+    if ranking.descending if ranking is not None else _selects_by_rank(block):
+        return "ROW_NUMBER"
+    return _of_subqueries(block, expressions, is_changed) or _of_rows(block, expressions)
 
 
 def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | None:
@@ -130,7 +162,7 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
             isinstance(key, FunctionCall) and key.function.name in _GROUP_WINDOWS
             for key in grouping.keys
         )
-        if is_window or (source is not None and _has_window(source)):
+        if is_window or _has_bounds(source, grouping.keys):
             return None
         is_grouped = bool(grouping.keys) or grouping.sets is not None
         counts = any(
@@ -141,7 +173,7 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
         return None if is_unique else "GROUP BY" if is_grouped else "an aggregate"
     if block.distinct:
         items = [item.expression for item in block.items]
-        is_unique = source is None or _has_window(source) or _is_unique(block, items)
+        is_unique = source is None or _has_bounds(source, items) or _is_unique(block, items)
         return None if is_unique else "SELECT DISTINCT"
     for part in _parts(expressions):
         if isinstance(part, FunctionCall) and part.over is not None and part.over.order_by:
@@ -149,6 +181,64 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
             if not _is_time(first) and source is not None and not _has_window(source):
                 return "OVER"
     return None
+
+
+def _selects_by_rank(block: relational.Select) -> bool:
+    """Return whether WHERE compares the number of a row, except one within a window."""
+    named = block.source
+    inner = named.input if isinstance(named, relational.Named) else None
+    if not isinstance(named, relational.Named) or not isinstance(inner, relational.Select):
+        return False
+    numbers = {
+        (named.alias, column.name): item.expression
+        for column, item in zip(named.columns, inner.items, strict=True)
+        if isinstance(item.expression, FunctionCall) and item.expression.function.name in _RANKS
+    }
+    compared = {
+        reference(column) for part in conjuncts(block.where) for column in columns_read(part)
+    }
+    return any(
+        number.over is not None and not _has_bounds(inner.source, number.over.partition_by)
+        for name, number in numbers.items()
+        if name in compared
+    )
+
+
+def _has_bounds(source: Relation | None, expressions: Iterable[Typed]) -> bool:
+    """Return whether expressions over FROM have both bounds of a window."""
+    bounds = {} if source is None else _bounds_in(source)
+    return {bounds.get(reference(expression)) for expression in expressions} >= {_START, _END}
+
+
+def _bounds_in(source: Relation) -> dict[object, int]:
+    """Return the columns of FROM that bound a window, from its end or its start."""
+    if isinstance(source, relational.Join):
+        return _bounds_in(source.left) | _bounds_in(source.right)
+    if not isinstance(source, relational.Named):
+        return {}
+    bounds = _bounds_of(source.input)
+    return {
+        (source.alias, column.name): bounds[place]
+        for place, column in enumerate(source.columns)
+        if place in bounds
+    }
+
+
+def _bounds_of(relation: Relation) -> dict[int, int]:
+    """Return the positions of such columns in a relation."""
+    match relation:
+        case relational.WindowTable(columns=columns):
+            return {len(columns) - 3: _START, len(columns) - 2: _END}
+        case relational.Named() | relational.Sample() | relational.Sort():
+            return _bounds_of(relation.input)
+        case relational.SetOperation(left=left):
+            return _bounds_of(left)
+        case relational.Select(items=items, source=source) if source is not None:
+            bounds = _bounds_in(source)
+            parts = [bounds.get(reference(item.expression)) for item in items]
+            return {place: part for place, part in enumerate(parts) if part is not None}
+        case _:
+            return {}
 
 
 def _has_window(relation: Relation) -> bool:
@@ -183,23 +273,27 @@ def _parts(expressions: Iterable[Typed]) -> Iterator[Typed]:
         yield from subexpressions(expression)
 
 
-def _of_subqueries(expressions: Sequence[Typed], is_changed: IsChanged) -> str | None:
-    """Return the operation of a subquery: an anti join, or one within a scalar subquery."""
+def _of_subqueries(
+    block: relational.Select, expressions: Sequence[Typed], is_changed: IsChanged
+) -> str | None:
+    """Return the operation of a subquery: a join other than a semi join, or one within it."""
+    semi_joins = {id(part) for part in conjuncts(block.where)}
     for part in _parts(expressions):
-        match part:
-            case FunctionCall(arguments=arguments) if part.function.name == "NOT IN":
-                if any(relational.subqueries_in(argument) for argument in arguments):
-                    return "NOT IN"
-            case FunctionCall(arguments=(FunctionCall() as inner,)) if part.function.name == "NOT":
-                is_semi = inner.function.name in ("IN", "EXISTS")
-                if is_semi and relational.subqueries_in(inner):
-                    return f"NOT {inner.function.name}"
-    scalar = [
-        relational.rows_of(value)
-        for value in (*expressions, *_arguments_of_scalars(expressions))
-        if isinstance(value, Subquery)
-    ]
-    return next(filter(None, (_find(each, is_changed) for each in scalar)), None)
+        if not isinstance(part, FunctionCall) or part.function.name not in _ROW_TESTS:
+            continue
+        name = part.function.name
+        queries = [
+            relational.rows_of(each) for each in part.arguments if isinstance(each, Subquery)
+        ]
+        if queries and (name == "NOT IN" or id(part) not in semi_joins):
+            return name
+        if name == "EXISTS" and not any(True for _ in relational.outer_columns(queries[0])):
+            return name  # of a count of its rows
+        inner = next(filter(None, (_find(each, is_changed) for each in queries)), None)
+        if inner is not None:
+            return inner
+    values = (*expressions, *_arguments_of_scalars(expressions))
+    return "a subquery" if any(isinstance(value, Subquery) for value in values) else None
 
 
 def _arguments_of_scalars(expressions: Iterable[Typed]) -> Iterator[Typed]:

@@ -156,7 +156,7 @@ ON_CONFLICT = [
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in ON_CONFLICT if case["id"].startswith(("up-", "up2-", "up4-m"))],
+    [case for case in ON_CONFLICT if case["id"].startswith(("up-", "up2-", "up4-m", "changes-"))],
     ids=lambda case: case["id"],
 )
 def test_on_conflict_is_required_as_by_flink(case: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ def arriving(
 
 
 #: Queries whose changes Flink has recorded, except those that are refused here if tables are
-#: unbounded; of OFFSET, Flink removes rows that are not there.
+#: unbounded; of OFFSET, Flink removes rows that are not there, and VAR_POP depends on their order.
 QUERIES = [
     case
     for case in (*READ, *RELATIONAL)
@@ -62,6 +62,7 @@ QUERIES = [
     and case["sql"] not in AS_ROWS
     and "OVER (ORDER BY id)" not in case["sql"]
     and "OFFSET" not in case["sql"]
+    and "VAR_POP" not in case["sql"]
     and not any("TABLE c" in statement for statement in case.get("setup", ()))
 ]
 DRAWN = QUERIES if EVERYTHING else QUERIES[2::90]

@@ -6,15 +6,19 @@ import pytest
 
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
+from schema_core.query.updates import find_update
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.stage_plans import SourceChanges, StagedQuery
+from tests.spark.test_changelog_stages import STAGES as FORMS
 from tests.spark.test_changelog_stages import shown
 from tests.spark.test_incremental import BOUNDS, COUNTS, TUMBLE, is_unbounded, relation, session
 
 __all__ = ["session"]
 
 UPDATED = SourceChanges(inserts=False)
+#: Queries of insertions whose stages update rows.
+UPDATED_FORMS = [query for query, (_, inserts) in FORMS.items() if not inserts]
 
 
 def staged(session: Session, query: str, changes: SourceChanges = UPDATED) -> StagedQuery:
@@ -53,6 +57,18 @@ def test_changes_that_are_normalized_keep_rows(session: Session) -> None:
     assert ([], False, None) == (list(plan.stages), plan.inserts, plan.by_change)
     assert [0] == plan.normalized
     assert [frozenset({"id", "v"})] == [columns for _, columns in plan.columns_read()]
+
+
+#: Ends of queries whose rows are updated here. Flink computes an inner join, as WHERE removes other
+#: rows; and returns the first row when the watermark has passed it.
+ADDED_IN_FLINK = ("ON s.id = s3.id WHERE s.ts = at_", "FROM s)) WHERE r = 1")
+
+
+@pytest.mark.parametrize("query", UPDATED_FORMS)
+def test_tables_that_append_refuse_updates(session: Session, query: str) -> None:
+    """Sinks are refused by Flink's rule, before the stages are planned."""
+    update = find_update(relation(session, query), lambda _: False)
+    assert (update is None) == query.endswith(ADDED_IN_FLINK)
 
 
 REFUSED = {

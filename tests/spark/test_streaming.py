@@ -318,6 +318,16 @@ CHANGELOGS = {
     "SELECT id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY pt) AS r"
     " FROM (SELECT id, v, PROCTIME() AS pt FROM s)) WHERE r = 1": ["I", None, "I", "I"],
     "SELECT COUNT(*) FROM (VALUES (1)) AS t (a)": ["I", "I"],
+    # in stages
+    "SELECT MAX(n) FROM (SELECT id, COUNT(*) AS n FROM s GROUP BY id)": [
+        *["I,UB,UA,D"] * 2,
+        "I",
+    ],
+    "SELECT id FROM s UNION ALL SELECT COUNT(DISTINCT id) FROM s": [
+        *["I,UB,UA,D", "I", "I", "I,UB,UA,D"],
+        "I",
+    ],
+    "SELECT a.id FROM s AS a LEFT JOIN s AS b ON a.id = b.id": ["I,UB,UA,D", None, "I", "I"],
 }
 
 

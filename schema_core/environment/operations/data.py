@@ -24,6 +24,7 @@ from schema_core.environment.jobs.recovery import (
     require_unchanged,
 )
 from schema_core.environment.operations.streaming_sinks import (
+    consumes_updates_of,
     require_batch,
     require_consumed_updates,
 )
@@ -254,14 +255,15 @@ def _require_key_of_rows(
     """Require ON CONFLICT if a streaming query may return several rows with the primary key.
 
     As in Flink, the columns of the primary key must contain an upsert key of the query, from which
-    rows arrive in order (`on-conflict-required`).
+    rows arrive in order (`on-conflict-required`). A table that takes all changes requires it of
+    queries whose rows are updated.
     """
     key = target.table.resolved_schema.primary_key
     options = session.config.get_configuration()
     is_free = not REQUIRE_ON_CONFLICT.of(options) or MATERIALIZE.of(options) != "AUTO"
     if not session.streaming or statement.on_conflict is not None or key is None or is_free:
         return
-    if not _replaces_by_key(target):
+    if not _replaces_by_key(target) and not consumes_updates_of(session, relation, target):
         return
     chosen = require_fit(relation, target, Writing.of(statement))
     primary = {place for place, name in enumerate(chosen) if name in key.columns}
@@ -279,7 +281,9 @@ def _require_key_of_rows(
         f"{target.identifier.as_summary_string()}: rows of the same key may arrive in any order",
         code="on-conflict-required",
         span=statement.span,
-        hint="add ON CONFLICT DO DEDUPLICATE, or group the query by the primary key",
+        hint="add ON CONFLICT DO DEDUPLICATE, or group the query by the primary key"
+        if _replaces_by_key(target)
+        else "group the query by the primary key, or declare the table without one",
     )
 
 

@@ -30,6 +30,15 @@ def require_batch(session: Session, name: str) -> None:
         )
 
 
+def consumes_updates_of(session: Session, relation: Relation, target: BoundTable) -> bool:
+    """Return whether a streaming query has updates, and a table takes them."""
+    return (
+        session.streaming
+        and _consumes_updates(target)
+        and find_update(session.executable(relation), partial(_holds_changes, session)) is not None
+    )
+
+
 def require_consumed_updates(session: Session, relation: Relation, target: BoundTable) -> None:
     """Require that a table takes the updates of a streaming query (`streaming-not-supported`)."""
     if not _is_streaming(session) or _consumes_updates(target):

@@ -153,6 +153,8 @@ class _Staging:
         self._has_operators = has_operators
         self._operators: list[tuple[Scan, StreamPlan]] = []
         self._stages: list[Stage | Gate] = []
+        #: whether the rows of parts of the query are only added, by identity
+        self._parts: dict[int, bool] = {}
         self._timed: set[int] = set()
         #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
         self._windows: dict[int, dict[int, str]] = {}
@@ -183,6 +185,7 @@ class _Staging:
             tuple(self._operators),
             tuple(self._bounded),
             self._inserts(result),
+            self._parts,
         )
 
     def _by_change(self, result: Relation) -> Relation | None:
@@ -216,6 +219,11 @@ class _Staging:
     # --- relations -----------------------------------------------------------------------------
 
     def _by_row(self, relation: Relation) -> Relation:
+        result = self._computed(relation)
+        self._parts[id(relation)] = self._inserts(result)
+        return result
+
+    def _computed(self, relation: Relation) -> Relation:
         if not self._changes(relation):
             return relation
         match relation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
@@ -164,6 +164,8 @@ class StagedQuery:
         operators: Scans of the windows that Spark's own operators return, and their plans.
         bounded: Scans of rows that arrive with the first micro-batch, and these rows.
         inserts: Whether rows are only added to the result.
+        parts: Whether the rows of parts of the query, by identity, are only added. Parts that are
+            only computed with others are left out.
     """
 
     query: Relation
@@ -175,6 +177,7 @@ class StagedQuery:
     operators: tuple[tuple[Scan, StreamPlan], ...]
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
+    parts: Mapping[int, bool]
 
     @property
     def has_state(self) -> bool:

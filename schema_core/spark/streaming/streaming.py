@@ -44,7 +44,7 @@ from schema_core.errors import (
     NotFoundError,
     UnsupportedError,
 )
-from schema_core.query.relation import Columns, Relation, Scan, result_columns
+from schema_core.query.relation import Columns, Named, Relation, Scan, With, result_columns
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.spark.changelog import (
     ROW_KIND,
@@ -605,9 +605,16 @@ class StreamPlanner:
 
     def _modes_of_stages(self, query: Relation) -> ChangesOf:
         staged = self._staged(query)
-        inserts = staged is None or staged.inserts
-        mode = ChangelogMode.insert_only() if inserts else ChangelogMode.all()
-        return lambda _: mode
+        if staged is None:
+            return lambda _: ChangelogMode.insert_only()
+        modes = {True: ChangelogMode.insert_only(), False: ChangelogMode.all()}
+
+        def mode_of_part(part: Relation) -> ChangelogMode | None:
+            while isinstance(part, Named | With):
+                part = part.input
+            return modes[staged.parts[id(part)]] if id(part) in staged.parts else None
+
+        return mode_of_part
 
     def rows(self, plan: StreamPlan | StagedQuery, query: Relation, columns: Columns) -> Rows:
         if isinstance(plan, StagedQuery):
