@@ -15,6 +15,10 @@ from schema_core.types import BigIntType
 FIRST_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "1"), BigIntType(nullable=False))
 
 
+#: Functions that number rows.
+ROW_NUMBERS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
+
+
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """ROW_NUMBER of which a query keeps the first row, in a block without other OVER functions.

@@ -16,7 +16,7 @@ from schema_core.expressions.typed import Constant, FunctionCall, Typed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import AUXILIARY
-from schema_core.query.rankings import first_rows, reference
+from schema_core.query.rankings import ROW_NUMBERS, first_rows, reference
 from schema_core.query.relation import (
     Relation,
     Scan,
@@ -26,6 +26,7 @@ from schema_core.query.relation import (
     without_common_tables,
 )
 from schema_core.query.upsert_keys import upsert_keys
+from schema_core.query.window_bounds import bounds_in, has_bounds
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import LocalZonedTimestampType, TimestampKind, TimestampType
 
@@ -35,11 +36,6 @@ IsChanged: TypeAlias = Callable[[Scan], bool]
 #: The functions of group windows, as in typed queries.
 _GROUP_WINDOWS: Final = frozenset(AUXILIARY.values())
 _FALSE: Final = Literal(LiteralKind.BOOLEAN, "FALSE")
-#: Functions that number rows.
-_RANKS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
-#: The bounds of a window.
-_START: Final = 0
-_END: Final = 1
 #: Functions that test for the rows of a subquery.
 _ROW_TESTS: Final = ("IN", "NOT IN", "EXISTS")
 _OUTER: Final = (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
@@ -192,7 +188,8 @@ def _selects_by_rank(block: relational.Select) -> bool:
     numbers = {
         (named.alias, column.name): item.expression
         for column, item in zip(named.columns, inner.items, strict=True)
-        if isinstance(item.expression, FunctionCall) and item.expression.function.name in _RANKS
+        if isinstance(item.expression, FunctionCall)
+        and item.expression.function.name in ROW_NUMBERS
     }
     compared = {
         reference(column) for part in conjuncts(block.where) for column in columns_read(part)
@@ -206,39 +203,7 @@ def _selects_by_rank(block: relational.Select) -> bool:
 
 def _has_bounds(source: Relation | None, expressions: Iterable[Typed]) -> bool:
     """Return whether expressions over FROM have both bounds of a window."""
-    bounds = {} if source is None else _bounds_in(source)
-    return {bounds.get(reference(expression)) for expression in expressions} >= {_START, _END}
-
-
-def _bounds_in(source: Relation) -> dict[object, int]:
-    """Return the columns of FROM that bound a window, from its end or its start."""
-    if isinstance(source, relational.Join):
-        return _bounds_in(source.left) | _bounds_in(source.right)
-    if not isinstance(source, relational.Named):
-        return {}
-    bounds = _bounds_of(source.input)
-    return {
-        (source.alias, column.name): bounds[place]
-        for place, column in enumerate(source.columns)
-        if place in bounds
-    }
-
-
-def _bounds_of(relation: Relation) -> dict[int, int]:
-    """Return the positions of such columns in a relation."""
-    match relation:
-        case relational.WindowTable(columns=columns):
-            return {len(columns) - 3: _START, len(columns) - 2: _END}
-        case relational.Named() | relational.Sample() | relational.Sort():
-            return _bounds_of(relation.input)
-        case relational.SetOperation(left=left):
-            return _bounds_of(left)
-        case relational.Select(items=items, source=source) if source is not None:
-            bounds = _bounds_in(source)
-            parts = [bounds.get(reference(item.expression)) for item in items]
-            return {place: part for place, part in enumerate(parts) if part is not None}
-        case _:
-            return {}
+    return source is not None and has_bounds(bounds_in(source), expressions)
 
 
 def _has_window(relation: Relation) -> bool:

@@ -10,6 +10,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import FunctionCall, Over, Ref, Typed, is_windowed, substitute
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
+from schema_core.query.rankings import ROW_NUMBERS
 from schema_core.query.relation import (
     Item,
     Relation,
@@ -39,8 +40,6 @@ KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
     JoinKind.RIGHT: (False, True),
     JoinKind.FULL: (True, True),
 }
-#: Functions whose first rows are selected.
-RANKS: Final = frozenset({"ROW_NUMBER", "RANK", "DENSE_RANK"})
 #: Tests whether a value is among the rows of a subquery.
 MEMBERSHIPS: Final = frozenset({"IN", "NOT IN"})
 
@@ -133,7 +132,7 @@ def with_key(
 
 def is_ranking(block: relational.Select) -> bool:
     """Return whether all functions with OVER number rows."""
-    return all(call.function.name in RANKS for call in window_calls(block))
+    return all(call.function.name in ROW_NUMBERS for call in window_calls(block))
 
 
 def time_of(call: FunctionCall, named: relational.Named) -> int:

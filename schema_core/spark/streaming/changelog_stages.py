@@ -8,7 +8,7 @@ difference to its former result are its own changes. So a stage has the result o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -16,7 +16,6 @@ from itertools import chain
 from typing import Final, cast
 
 from schema_core.base.paths import format_path
-from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
@@ -38,10 +37,10 @@ from schema_core.query.relation import (
     result_columns,
     rows_of,
     subqueries_in,
-    unique_names,
     without_common_tables,
 )
 from schema_core.query.temporal_joins import is_as_of_rowtime, snapshot_of
+from schema_core.query.window_bounds import BOUNDS, bounds_of_window
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
@@ -67,14 +66,12 @@ from schema_core.spark.streaming.block_keys import (
 )
 from schema_core.spark.streaming.group_windows import INPUT, split_block
 from schema_core.spark.streaming.incremental import (
-    BOUNDS,
-    END,
-    START,
     StreamPlan,
     is_lateral_query,
     stream_plan,
 )
 from schema_core.spark.streaming.interval_joins import INNER, time_bounds
+from schema_core.spark.streaming.stage_builder import HINT, StageBuilder
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
     NEW,
@@ -88,14 +85,9 @@ from schema_core.spark.streaming.stage_plans import (
     all_columns,
     scan_of,
 )
-from schema_core.spark.streaming.state_retention import FOREVER, retention_of
+from schema_core.spark.streaming.state_retention import FOREVER
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
-#: What to do instead of an operation that needs all rows.
-HINT: Final = (
-    "read the table with options that bound it, or write its rows into a table and query that in "
-    "batch mode"
-)
 #: The kinds of time attributes.
 TIMES: Final = frozenset({TimestampKind.ROWTIME, TimestampKind.PROCTIME})
 #: Relations that Flink computes by time, or only from all rows.
@@ -136,7 +128,7 @@ def staged_query(
     return plan
 
 
-class _Staging:
+class _Staging(StageBuilder):
     """Methods return a relation that is computed by row, after adding the stages below it."""
 
     def __init__(
@@ -147,84 +139,56 @@ class _Staging:
         *,
         has_operators: bool,
     ) -> None:
+        super().__init__(retention)
         self._is_unbounded = is_unbounded
         self._changes_of = changes_of
-        self._retention = retention
         self._has_operators = has_operators
         self._operators: list[tuple[Scan, StreamPlan]] = []
-        self._stages: list[Stage | Gate] = []
+        self._bounded: list[tuple[Scan, Relation]] = []
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
-        self._timed: set[int] = set()
-        #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
-        self._windows: dict[int, dict[int, str]] = {}
-        self._bounded: list[tuple[Scan, Relation]] = []
-        #: sources, results of stages and bounded rows that arrive, by identity, and whether their
-        #: rows are only added
-        self._changing: dict[int, tuple[Scan, bool]] = {}
 
     def plan(self, query: Relation) -> StagedQuery | None:
         scans = {id(part): part for part in relations_in(query) if isinstance(part, Scan)}
         sources = tuple(filter(self._is_unbounded, scans.values()))
         if not sources:
             return None
-        self._changing = {id(scan): (scan, self._changes_of(scan).inserts) for scan in sources}
-        self._table = format_path(sources[0].table.identifier)
+        self.changing = {id(scan): (scan, self._changes_of(scan).inserts) for scan in sources}
+        self.table = format_path(sources[0].table.identifier)
         result = self._by_row(query)
         self._require_window_aggregates(result)
-        read = self._sources_of(result)
+        read = self.sources_of(result)
         sources = tuple(scan for scan in sources if id(scan) in read)
-        timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self._timed)
+        timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self.timed)
         return StagedQuery(
             result,
-            tuple(self._stages),
+            tuple(self.stages),
             timed,
             sources,
             tuple(map(self._changes_of, sources)),
             self._by_change(result),
             tuple(self._operators),
             tuple(self._bounded),
-            self._inserts(result),
+            self.inserts(result),
             self._parts,
         )
 
     def _by_change(self, result: Relation) -> Relation | None:
         """Return a query with the kinds of its changes, if no rows are kept or joined."""
-        updated = {id(scan): scan for scan, inserts in self._changing.values() if not inserts}
-        if self._stages or any(self._changes_of(scan).key for scan in updated.values()):
+        updated = {id(scan): scan for scan, inserts in self.changing.values() if not inserts}
+        if self.stages or any(self._changes_of(scan).key for scan in updated.values()):
             return None
         return change_query(result, lambda scan: id(scan) in updated)
-
-    # --- what changes --------------------------------------------------------------------------
-
-    def _changes(self, relation: Relation) -> bool:
-        """Return whether rows of a relation arrive over time."""
-        return any(id(part) in self._changing for part in relations_in(relation))
-
-    def _inserts(self, relation: Relation) -> bool:
-        """Return whether rows of a relation by row are only added."""
-        return all(
-            self._changing[id(part)][1]
-            for part in relations_in(relation)
-            if id(part) in self._changing
-        )
-
-    def _refuse(self, operation: str, hint: str) -> None:
-        raise UnsupportedError(
-            f"{operation} cannot be computed as rows arrive in the unbounded table {self._table}",
-            code="streaming-not-supported",
-            hint=hint,
-        )
 
     # --- relations -----------------------------------------------------------------------------
 
     def _by_row(self, relation: Relation) -> Relation:
         result = self._computed(relation)
-        self._parts[id(relation)] = self._inserts(result)
+        self._parts[id(relation)] = self.inserts(result)
         return result
 
     def _computed(self, relation: Relation) -> Relation:
-        if not self._changes(relation):
+        if not self.changes(relation):
             return relation
         match relation:
             case Scan():
@@ -244,9 +208,9 @@ class _Staging:
             case relational.ProcessTable(model=model) if model is not None:
                 return replace(relation, input=self._by_row(relation.input))
             case relational.With():
-                self._refuse("WITH RECURSIVE", HINT)
+                self.refuse("WITH RECURSIVE", HINT)
             case _:
-                self._refuse(_name_of(relation), HINT)
+                self.refuse(_name_of(relation), HINT)
         raise AssertionError(relation)
 
     def _block(self, block: relational.Select) -> Relation:
@@ -257,25 +221,25 @@ class _Staging:
             # those of WHERE are computed before the operation
             others = [typed for typed in expressions_of(block) if typed is not block.where]
             for query in (rows_of(part) for typed in others for part in subqueries_in(typed)):
-                if self._changes(query) or reads_outer(query):
+                if self.changes(query) or reads_outer(query):
                     return self._from_all_rows(block, "a subquery")
         for key in () if block.grouping is None else block.grouping.keys:
             if isinstance(key, FunctionCall) and key.function.name in GROUP_WINDOWS:
-                self._refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", HINT)
+                self.refuse(f"the group window {GROUP_WINDOWS[key.function.name]}", HINT)
         if has_state(block):
             operator = self._operator(block)
             return self._stateful(block) if operator is None else operator
         joins = list(joins_in(block.source))
         conditions = [join.condition for join in joins if join.condition is not None]
         if any(
-            self._changes(rows_of(part)) for typed in conditions for part in subqueries_in(typed)
+            self.changes(rows_of(part)) for typed in conditions for part in subqueries_in(typed)
         ):
             return self._from_all_rows(block, "a subquery")
         queries = [
             part
             for typed in expressions_of(block)
             for part in subqueries_in(typed)
-            if self._changes(rows_of(part))
+            if self.changes(rows_of(part))
         ]
         source = block.source
         if source is None:
@@ -284,7 +248,7 @@ class _Staging:
         if any(is_as_of_rowtime(join) for join in joins):
             return self._temporal_join(block, source)
         self._require_computable(block)
-        if queries or sum(map(self._changes, leaves)) > 1 or not self._is_by_row(source):
+        if queries or sum(map(self.changes, leaves)) > 1 or not self._is_by_row(source):
             return self._join(block, source, queries)
         return replace(block, source=self._source(source))
 
@@ -298,7 +262,7 @@ class _Staging:
     def _is_by_row(self, source: Relation) -> bool:
         """Return whether a row of FROM depends on one changing row only."""
         return self._keeps_changing(source) and not any(
-            is_lateral_query(leaf) and self._changes(leaf) for leaf in leaves_of(source)
+            is_lateral_query(leaf) and self.changes(leaf) for leaf in leaves_of(source)
         )
 
     # --- time ----------------------------------------------------------------------------------
@@ -306,52 +270,29 @@ class _Staging:
     def _window(self, window: relational.WindowTable) -> Relation:
         """Return the rows of windows, all of those of a window at once."""
         if timestamp_kind(window.time.type) is not TimestampKind.ROWTIME:
-            self._refuse(f"{window.function} by a column that is not a rowtime", HINT)
+            self.refuse(f"{window.function} by a column that is not a rowtime", HINT)
         rows, sessions = self._by_row(window.input), None
         if window.function == "SESSION":
             sessions = window
         else:
             rows = replace(window, input=rows)
         end = len(window.columns) - 2
-        result = self._gate(rows, end, window.function, is_end=True, sessions=sessions)
-        self._windows[id(result)] = {end - 1: START, end: END}
+        result = self.add_gate(rows, end, window.function, is_end=True, sessions=sessions)
+        self.windows[id(result)] = bounds_of_window(window)
         return result
 
     def _operator(self, block: relational.Select) -> Scan | None:
         """Return the rows of a block that Spark's own operator of windows computes."""
         if block.grouping is None or not self._has_operators:
             return None
-        plan = stream_plan(block, self._is_unbounded) if self._inserts(block) else None
+        plan = stream_plan(block, self._is_unbounded) if self.inserts(block) else None
         if plan is None or not plan.has_windows:
             return None
         scan = scan_of(result_columns(block), f"{RESULT}{len(self._operators)}")
         self._operators.append((scan, plan))
-        self._changing[id(scan)] = scan, True
-        self._windows[id(scan)] = dict(plan.bounds)
+        self.changing[id(scan)] = scan, True
+        self.windows[id(scan)] = dict(plan.bounds)
         return scan
-
-    def _gate(
-        self,
-        rows: Relation,
-        time: int,
-        name: str,
-        *,
-        is_end: bool,
-        sessions: relational.WindowTable | None = None,
-        keeps_late: bool = False,
-    ) -> Scan:
-        """Return the rows of a relation by row, when the watermark has passed their time."""
-        if not self._inserts(rows) and (sessions is not None or not is_end):
-            self._refuse(f"{name} of rows that are updated", HINT)
-        input_ = self._input(rows)
-        columns = input_.scan.columns
-        if sessions is not None:
-            sessions, columns = replace(sessions, input=input_.scan), sessions.columns
-        result = scan_of(columns, len(self._stages))
-        self._stages.append(Gate(input_, columns[time], is_end, result, name, sessions, keeps_late))
-        self._changing[id(result)] = result, True
-        self._timed |= self._sources_of(rows)
-        return result
 
     def _require_window_aggregates(self, result: Relation) -> None:
         """Require that the rows of windows are grouped by them if they are updated, as in Flink.
@@ -360,124 +301,23 @@ class _Staging:
         """
         updated = {
             id(stage.result): stage.name
-            for stage in self._stages
+            for stage in self.stages
             if isinstance(stage, Gate) and not stage.input.inserts
         }
         rows = [
             input_.rows
-            for stage in self._stages
+            for stage in self.stages
             if not (isinstance(stage, Stage) and stage.complete and stage.name in WINDOW_AGGREGATES)
             for input_ in stage.inputs
         ]
         for relation in (*rows, result):
             for part in relations_in(relation):
                 if id(part) in updated:
-                    self._refuse(
+                    self.refuse(
                         f"{updated[id(part)]} of rows that are updated, without GROUP BY of its "
                         "windows,",
                         HINT,
                     )
-
-    def _sources_of(self, rows: Relation) -> set[int]:
-        """Return the identities of the sources of a relation, through the stages before it."""
-        read = {id(part) for part in relations_in(rows)}
-        for stage in reversed(self._stages):
-            if id(stage.result) in read:
-                read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
-        return read
-
-    def _bounds(self, source: Relation | None) -> dict[object, str]:
-        """Return the columns of FROM that bound a window which arrives at once."""
-        bounds: dict[object, str] = {}
-        for leaf in () if source is None else leaves_of(source):
-            if isinstance(leaf, relational.Named):
-                own = self._bounds_of(leaf.input)
-                names = {place: column.name for place, column in enumerate(leaf.columns)}
-                bounds |= {(leaf.alias, names[place]): part for place, part in own.items()}
-        return bounds
-
-    def _bounds_of(self, rows: Relation) -> dict[int, str]:
-        """Return the positions of such columns in a relation by row."""
-        match rows:
-            case Scan():
-                return self._windows.get(id(rows), {})
-            case relational.Named(input=below):
-                return self._bounds_of(below)
-            case relational.Select(items=items, source=source):
-                bounds = self._bounds(source)
-                parts = [bounds.get(reference(item.expression)) for item in items]
-                return {place: part for place, part in enumerate(parts) if part is not None}
-            case relational.SetOperation(left=left, right=right):
-                sides = self._bounds_of(left), self._bounds_of(right)
-                return {
-                    place: part for place, part in sides[0].items() if sides[1].get(place) == part
-                }
-            case _:
-                return {}
-
-    def _is_complete(self, source: Relation, key: Iterable[Typed]) -> bool:
-        """Return whether a key over FROM, by row, has the bounds of windows."""
-        bounds = self._bounds(source)
-        return {bounds[name] for name in map(reference, key) if name in bounds} >= BOUNDS
-
-    # --- stages --------------------------------------------------------------------------------
-
-    def _stage(
-        self,
-        query: Relation,
-        inputs: Sequence[Input],
-        key: KeyColumns,
-        name: str,
-        *,
-        inserts: bool,
-        complete: bool = False,
-        drivers: tuple[int, ...] = (),
-        marked: bool = False,
-    ) -> Scan:
-        """Add a stage, whose query has columns of the key and `NEW` after those of the result."""
-        columns = result_columns(query)
-        hidden = {
-            place for places in key for place in places if columns[place].name.startswith(KEY)
-        }
-        own = columns[: len(columns) - len(hidden) - marked]
-        result = scan_of(own, len(self._stages))
-        inserts = inserts or complete
-        self._stages.append(
-            Stage(
-                query,
-                tuple(inputs),
-                key,
-                result,
-                inserts,
-                name,
-                complete=complete,
-                drivers=drivers,
-                marked=marked,
-                retention=retention_of(query, len(inputs), self._retention),
-            )
-        )
-        self._changing[id(result)] = result, inserts
-        return result
-
-    def _input(self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False) -> Input:
-        """Return an input with the columns of a relation by row, and the values of a key.
-
-        If `marked` it has the column `NEW`, too.
-        """
-        inserts = self._inserts(rows)
-        columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
-        named = (
-            rows if isinstance(rows, relational.Named) else relational.Named(rows, INPUT, columns)
-        )
-        names = unique_names(column.name for column in columns)
-        items = [
-            Item(name, Ref(column.name, column.type, named.alias))
-            for name, column in zip(names, columns, strict=True)
-        ]
-        items += [NEW] * marked
-        keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
-        scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
-        return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)
 
     # --- operations ----------------------------------------------------------------------------
 
@@ -486,17 +326,17 @@ class _Staging:
         scans = {
             id(part): part
             for part in relations_in(query)
-            if isinstance(part, Scan) and id(part) in self._changing
+            if isinstance(part, Scan) and id(part) in self.changing
         }
-        inputs = [Input(scan, scan, 0, self._changing[id(scan)][1]) for scan in scans.values()]
+        inputs = [Input(scan, scan, 0, self.changing[id(scan)][1]) for scan in scans.values()]
         for part in relations_in(query):
             if isinstance(part, relational.Select):
                 self._require_computable(part)
-                if self._changes(part):
+                if self.changes(part):
                     self._require_no_over(part, name)
-            elif isinstance(part, OPERATORS) and self._changes(part):
-                self._refuse(_name_of(part), HINT)
-        return self._stage(query, inputs, (), name, inserts=False)
+            elif isinstance(part, OPERATORS) and self.changes(part):
+                self.refuse(_name_of(part), HINT)
+        return self.add_stage(query, inputs, (), name, inserts=False)
 
     def _stateful(self, block: relational.Select) -> Relation:
         """Return the result of GROUP BY, DISTINCT or OVER over rows that are read by row."""
@@ -506,21 +346,23 @@ class _Staging:
         key = key_of(block)
         named = cast("relational.Named", block.source)
         below = self._by_row(rows)
-        is_complete = self._is_complete(replace(named, input=below), key)
-        bounds = self._bounds(replace(named, input=below))
+        is_complete = self.is_complete(replace(named, input=below), key)
+        bounds = self.bounds(replace(named, input=below))
         over = window_calls(block) if block.grouping is None else []
         if over and not is_complete:
             self._require_order(block, is_ranked=block.qualify is not None)
             if block.qualify is None:
                 return self._over(block, named, below, key)
-        input_ = self._input(below, key)
+        input_ = self.make_input(below, key)
         query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
         is_monotone = block.distinct if not over else block.qualify is None
         inserts = input_.inserts and block.grouping is None and is_monotone
         name = operation_of(block)
-        result = self._stage(query, [input_], places, name, inserts=inserts, complete=is_complete)
-        self._note_windows(result, block, bounds)
+        result = self.add_stage(
+            query, [input_], places, name, inserts=inserts, complete=is_complete
+        )
+        self.note_windows(result, block, bounds)
         return result
 
     def _over(
@@ -533,24 +375,15 @@ class _Staging:
         """Return the result of OVER: each row has its own, of rows before it."""
         place = time_of(window_calls(block)[0], named)
         if timestamp_kind(named.columns[place].type) is TimestampKind.ROWTIME:
-            below = self._gate(below, place, "OVER", is_end=False)
-        elif not self._inserts(below):
-            self._refuse("OVER of rows that are updated", HINT)
-        input_ = self._input(below, key, marked=True)
+            below = self.add_gate(below, place, "OVER", is_end=False)
+        elif not self.inserts(below):
+            self.refuse("OVER of rows that are updated", HINT)
+        input_ = self.make_input(below, key, marked=True)
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
         source = replace(named, input=input_.scan, columns=columns)
         query = replace(block, items=(*block.items, mark), source=source)
-        return self._stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marked=True)
-
-    def _note_windows(
-        self, result: Scan, block: relational.Select, bounds: Mapping[object, str]
-    ) -> None:
-        """Note the columns of a stage's result that bound windows which arrive at once."""
-        parts = [bounds.get(reference(item.expression)) for item in block.items]
-        self._windows[id(result)] = {
-            place: part for place, part in enumerate(parts) if part is not None
-        }
+        return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marked=True)
 
     def _distinct_groups(self, block: relational.Select) -> Relation:
         groups = replace(block, distinct=False)
@@ -573,11 +406,11 @@ class _Staging:
         key = key_of(over)
         source = cast("relational.Named", over.source)
         below = self._by_row(rows)
-        bounds = self._bounds(replace(source, input=below))
-        is_complete = self._is_complete(replace(source, input=below), key)
+        bounds = self.bounds(replace(source, input=below))
+        is_complete = self.is_complete(replace(source, input=below), key)
         if not is_complete and not (block.where is not None and is_ranking(inner)):
             return None  # OVER by itself, which `_stateful` computes
-        input_ = self._input(below, key)
+        input_ = self.make_input(below, key)
         query, places = with_key(over, key)
         query = replace(query, source=replace(source, input=input_.scan))
         names = [column.name for column in named.columns] + [
@@ -598,14 +431,14 @@ class _Staging:
             source=replace(named, input=query, columns=columns),
         )
         passed = tuple((width + number,) for number in range(len(items)))
-        result = self._stage(
+        result = self.add_stage(
             ranked, [input_], passed, "ROW_NUMBER", inserts=False, complete=is_complete
         )
         parts = {
             (named.alias, column.name): bounds.get(reference(item.expression))
             for column, item in zip(columns, over.items, strict=False)
         }
-        self._note_windows(result, block, {name: part for name, part in parts.items() if part})
+        self.note_windows(result, block, {name: part for name, part in parts.items() if part})
         return result
 
     def _join(
@@ -615,11 +448,11 @@ class _Staging:
         name = "a subquery" if queries else "a join"
         leaves = list(leaves_of(source))
         # rows of bounded tables that decide whether a row is returned arrive with the first changes
-        arrive = not self._keeps_changing(source) or not any(map(self._changes, leaves))
+        arrive = not self._keeps_changing(source) or not any(map(self.changes, leaves))
         named = [
             leaf
             for leaf in leaves
-            if self._changes(leaf)
+            if self.changes(leaf)
             or (arrive and isinstance(leaf, relational.Named) and not leaf.lateral)
         ]
         within = self._within(queries, leaves)
@@ -632,8 +465,8 @@ class _Staging:
         keys = [[parts[place] for parts in key] for place in range(len(sources))]
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
         self._require_no_time_bounds(block, below)
-        inputs = [self._input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
-        is_complete = all(map(self._is_complete, below, keys))
+        inputs = [self.make_input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
+        is_complete = all(map(self.is_complete, below, keys))
         new: dict[int, Relation] = {
             id(leaf): replace(leaf, input=input_.scan)
             for leaf, input_ in zip(sources, inputs, strict=True)
@@ -652,11 +485,11 @@ class _Staging:
             drivers = tuple(range(len(inputs)))
         else:
             query, places = _with_keys(query, [parts[: len(named)] for parts in key])
-        result = self._stage(
+        result = self.add_stage(
             query, inputs, places, name, inserts=inserts, complete=is_complete, drivers=drivers
         )
-        bounds = {name: part for leaf in below for name, part in self._bounds(leaf).items()}
-        self._note_windows(result, block, bounds if is_complete else {})
+        bounds = {name: part for leaf in below for name, part in self.bounds(leaf).items()}
+        self.note_windows(result, block, bounds if is_complete else {})
         return result
 
     def _within(
@@ -666,7 +499,7 @@ class _Staging:
         within = []
         aliases = [leaf.alias for leaf in leaves if isinstance(leaf, relational.Named)]
         for number, query in enumerate(queries):
-            part = SubquerySources.of(query, number, self._changes)
+            part = SubquerySources.of(query, number, self.changes)
             if part is None:
                 return None
             if isinstance(block := rows_of(query), relational.Select) and not part.is_source:
@@ -679,18 +512,18 @@ class _Staging:
     def _require_no_time_bounds(self, block: relational.Select, sides: Sequence[Relation]) -> None:
         """Refuse joins by bounds of rowtimes of rows that are updated, as Flink does."""
         join = block.source
-        if not isinstance(join, relational.Join) or all(map(self._inserts, sides)):
+        if not isinstance(join, relational.Join) or all(map(self.inserts, sides)):
             return
         conditions = conjuncts(join.condition)
         if join.kind in INNER:
             conditions = [*conditions, *conjuncts(block.where)]
         if time_bounds(conditions, join) is not None:
-            self._refuse("a join by bounds of the rowtimes of rows that are updated", HINT)
+            self.refuse("a join by bounds of the rowtimes of rows that are updated", HINT)
 
     def _keeps_changing(self, source: Relation) -> bool:
         """Return whether no join keeps rows of a bounded table without a match."""
         return not any(
-            keeps and not self._changes(side)
+            keeps and not self.changes(side)
             for join in joins_in(source)
             for side, keeps in zip((join.left, join.right), kept_sides(join), strict=True)
         )
@@ -712,11 +545,11 @@ class _Staging:
 
     def _operand(self, operand: Relation) -> Relation:
         """Return an operand by row; the rows of bounded tables arrive with the first changes."""
-        if self._changes(operand):
+        if self.changes(operand):
             return self._by_row(operand)
         scan = scan_of(result_columns(operand), RESULT)
         self._bounded.append((scan, operand))
-        self._changing[id(scan)] = scan, True
+        self.changing[id(scan)] = scan, True
         return scan
 
     def _distinct_step(
@@ -730,26 +563,26 @@ class _Staging:
         for side in (left, right):
             columns = result_columns(side)
             refs = [Ref(column.name, column.type, INPUT) for column in columns]
-            inputs.append(self._input(side, refs if is_typed else ()))
+            inputs.append(self.make_input(side, refs if is_typed else ()))
         query = replace(step, left=all_columns(inputs[0].scan), right=all_columns(inputs[1].scan))
         key = tuple((place,) for place in range(len(types))) if is_typed else ()
         inserts = step.operator == "UNION" and all(input_.inserts for input_ in inputs)
         name = step.operator + (" ALL" if step.all else "")
-        bounds = self._bounds_of(left), self._bounds_of(right)
+        bounds = self.bounds_of(left), self.bounds_of(right)
         is_complete = is_typed and bounds[0] == bounds[1] and {*bounds[0].values()} >= BOUNDS
-        result = self._stage(query, inputs, key, name, inserts=inserts, complete=is_complete)
-        self._windows[id(result)] = bounds[0] if is_complete else {}
+        result = self.add_stage(query, inputs, key, name, inserts=inserts, complete=is_complete)
+        self.windows[id(result)] = bounds[0] if is_complete else {}
         return result
 
     def _sort(self, sort: relational.Sort) -> Relation:
         if sort.keys and sort.fetch is None:
             return self._temporal_sort(sort)
         if sort.fetch is None:
-            self._refuse("OFFSET without FETCH or LIMIT", "add LIMIT")
+            self.refuse("OFFSET without FETCH or LIMIT", "add LIMIT")
         if all(relational.is_output(key.expression) for key in sort.keys):
-            input_ = self._input(self._by_row(sort.input))
+            input_ = self.make_input(self._by_row(sort.input))
             rows = all_columns(input_.scan)
-            return self._stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
+            return self.add_stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
         return self._from_all_rows(sort, "LIMIT")
 
     def _temporal_sort(self, sort: relational.Sort) -> Relation:
@@ -758,29 +591,29 @@ class _Staging:
         time = first.expression
         is_rowtime = timestamp_kind(time.type) is TimestampKind.ROWTIME and not first.descending
         if not isinstance(time, Ref) or not is_rowtime or not relational.is_output(time):
-            self._refuse(
+            self.refuse(
                 "ORDER BY without FETCH or LIMIT, except by a rowtime, ascending,",
                 "add LIMIT, or sort the rows where they are read",
             )
         place = _place_of(time, result_columns(sort.input))
-        input_ = self._input(self._gate(rows, place, "ORDER BY", is_end=False))
+        input_ = self.make_input(self.add_gate(rows, place, "ORDER BY", is_end=False))
         query = replace(sort, input=all_columns(input_.scan))
-        return self._stage(query, [input_], (), "ORDER BY", inserts=True, complete=True)
+        return self.add_stage(query, [input_], (), "ORDER BY", inserts=True, complete=True)
 
     def _match(self, match: relational.Match) -> Relation:
         """Return the matches of a pattern over rows in the order of a rowtime."""
         named, order = match.input, match.order_by[:1]
         times = [timestamp_kind(key.expression.type) for key in order if not key.descending]
         if times != [TimestampKind.ROWTIME] or not is_plain(named):
-            self._refuse("MATCH_RECOGNIZE that is not ordered by a rowtime, ascending,", HINT)
+            self.refuse("MATCH_RECOGNIZE that is not ordered by a rowtime, ascending,", HINT)
         named = cast("relational.Named", named)
         place = _place_of(order[0].expression, named.columns)
-        rows = self._gate(self._by_row(named), place, "MATCH_RECOGNIZE", is_end=False)
+        rows = self.add_gate(self._by_row(named), place, "MATCH_RECOGNIZE", is_end=False)
         keys = [part for part in match.partition_by if isinstance(part, Ref)]
-        input_ = self._input(rows, [replace(part, relation=INPUT) for part in keys])
+        input_ = self.make_input(rows, [replace(part, relation=INPUT) for part in keys])
         query = replace(match, input=replace(named, input=input_.scan))
         places = tuple((place,) for place in range(len(keys)))
-        return self._stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
+        return self.add_stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
 
     def _temporal_join(self, block: relational.Select, source: Relation) -> Relation:
         """Return a join as of a rowtime: rows wait until the watermark has passed their time.
@@ -791,17 +624,17 @@ class _Staging:
         versioned = [cast("relational.Named", join.right) for join in snapshots]
         times = [cast("relational.Snapshot", leaf.input).period for leaf in versioned]
         others = [leaf for leaf in leaves_of(source) if leaf not in versioned]
-        left = [leaf for leaf in others if self._changes(leaf)]
+        left = [leaf for leaf in others if self.changes(leaf)]
         period = times[0]
         if len(left) != 1 or not is_plain(left[0]) or any(time != period for time in times):
-            self._refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
+            self.refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
         named = cast("relational.Named", left[0])
-        versions = [leaf for leaf in versioned if self._changes(leaf)]
+        versions = [leaf for leaf in versioned if self.changes(leaf)]
         for leaf in versions:
-            if not self._inserts(leaf):
-                self._refuse("FOR SYSTEM_TIME AS OF for a table of changes", HINT)
-            self._timed |= {id(part) for part in relations_in(leaf)}
-        rows = self._gate(
+            if not self.inserts(leaf):
+                self.refuse("FOR SYSTEM_TIME AS OF for a table of changes", HINT)
+            self.timed |= {id(part) for part in relations_in(leaf)}
+        rows = self.add_gate(
             self._by_row(named.input),
             _place_of(period, named.columns),
             "FOR SYSTEM_TIME AS OF",
@@ -813,32 +646,32 @@ class _Staging:
             key = []
         inputs = [
             replace(
-                self._input(part, [_over_scan(parts[place], leaf) for parts in key]),
+                self.make_input(part, [_over_scan(parts[place], leaf) for parts in key]),
                 scan=part,
                 is_ordered=True,
             )
             for place, leaf in enumerate(versions, start=1)
             for part in relations_in(leaf)
-            if isinstance(part, Scan) and id(part) in self._changing
+            if isinstance(part, Scan) and id(part) in self.changing
         ]
-        first = self._input(replace(named, input=rows), [parts[0] for parts in key])
+        first = self.make_input(replace(named, input=rows), [parts[0] for parts in key])
         new = {id(named): replace(named, input=first.scan)}
         query = replace(block, source=with_leaves(source, new))
         name = "FOR SYSTEM_TIME AS OF"
         drivers = (len(inputs),)
-        return self._stage(query, [*inputs, first], (), name, inserts=True, drivers=drivers)
+        return self.add_stage(query, [*inputs, first], (), name, inserts=True, drivers=drivers)
 
     def _require_computable(self, block: relational.Select) -> None:
         """Refuse what Flink computes in streaming mode by time, not by rows."""
         for join in joins_in(block.source):
             if is_as_of_rowtime(join):
-                self._refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
-            if snapshot_of(join) is not None and self._changes(join.right):
-                self._refuse("FOR SYSTEM_TIME AS OF PROCTIME() for an unbounded table", HINT)
+                self.refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
+            if snapshot_of(join) is not None and self.changes(join.right):
+                self.refuse("FOR SYSTEM_TIME AS OF PROCTIME() for an unbounded table", HINT)
 
     def _require_no_over(self, block: relational.Select, name: str) -> None:
         if window_calls(block) and not is_ranking(block):
-            self._refuse(f"OVER together with {name}", HINT)
+            self.refuse(f"OVER together with {name}", HINT)
 
     def _require_order(self, block: relational.Select, *, is_ranked: bool) -> None:
         """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
@@ -848,7 +681,7 @@ class _Staging:
         kinds = {timestamp_kind(key.value.type) for order in orders for key in order}
         is_ascending = all(order and not order[0].descending for order in orders)
         if len(kinds) != 1 or not kinds <= TIMES or not is_ascending:
-            self._refuse(
+            self.refuse(
                 "OVER that is not ordered by a time attribute, ascending,",
                 "order by a time attribute, or select the first rows by ROW_NUMBER",
             )

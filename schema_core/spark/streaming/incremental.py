@@ -38,6 +38,13 @@ from schema_core.query.relation import (
     without_common_tables,
 )
 from schema_core.query.temporal_joins import is_as_of_rowtime
+from schema_core.query.window_bounds import (
+    BOUNDS,
+    Positions,
+    WindowBound,
+    bounds_of_window,
+    has_bounds,
+)
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.streaming.interval_joins import (
     INNER,
@@ -84,11 +91,8 @@ ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nu
 #: States that are kept forever.
 PERMANENT: Final = frozenset({OperatorState.GROUPS, OperatorState.DISTINCT, OperatorState.FIRST})
 
-#: The bounds that identify a window.
-START, END = "start", "end"
-BOUNDS: Final = frozenset({START, END})
-#: Time bounds by the columns' aliases and names in a source, or positions in a query.
-Bounds: TypeAlias = "Mapping[object, str]"
+#: Bounds of windows by the columns' aliases and names in a source, or positions in a query.
+Bounds: TypeAlias = "Mapping[object, WindowBound]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class StreamPlan:
     state: OperatorState | None = None
     operation: relational.Relation | None = None
     windows: tuple[relational.WindowTable, ...] = ()
-    bounds: Mapping[int, str] = field(default_factory=dict)
+    bounds: Positions = field(default_factory=dict)
     key: tuple[int, ...] = ()
     ranking: Ranking | None = None
     sides: tuple[TimedSide, ...] = ()
@@ -382,9 +386,8 @@ class _StreamAnalysis:
         _require_no_state(stream)
         if table.function == "SESSION":
             _decline(stream)  # a row changes the bounds of its session
-        start, end = len(table.columns) - 3, len(table.columns) - 2
         windows = (*stream.windows, table)
-        return _Stream(stream.table, windows, {start: START, end: END})
+        return _Stream(stream.table, windows, dict(bounds_of_window(table).items()))
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -490,8 +493,7 @@ def _names_of_source(source: relational.Named) -> dict[object, tuple[object, ...
 
 def _names_window(stream: _Stream, expressions: Iterable[Typed]) -> bool:
     """Return whether columns among expressions identify a row's window."""
-    parts = {stream.bounds.get(reference(expression)) for expression in expressions}
-    return parts >= BOUNDS
+    return has_bounds(stream.bounds, expressions)
 
 
 def _needs_rows(parts: Iterable[Typed]) -> bool:

@@ -1,0 +1,200 @@
+"""Adds stages to a streaming query, and knows which relations change and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from schema_core.errors import UnsupportedError
+from schema_core.expressions.typed import Ref, Typed
+from schema_core.query import relation as relational
+from schema_core.query.rankings import reference
+from schema_core.query.relation import (
+    Column,
+    Item,
+    Relation,
+    Scan,
+    relations_in,
+    result_columns,
+    unique_names,
+)
+from schema_core.query.window_bounds import Positions, WindowBound, bounds_in, bounds_of, has_bounds
+from schema_core.spark.streaming.block_keys import KEY
+from schema_core.spark.streaming.group_windows import INPUT
+from schema_core.spark.streaming.stage_plans import (
+    NEW,
+    RESULT,
+    Gate,
+    Input,
+    KeyColumns,
+    Stage,
+    scan_of,
+)
+from schema_core.spark.streaming.state_retention import retention_of
+
+#: What to do instead of an operation that needs all rows.
+HINT: Final = (
+    "read the table with options that bound it, or write its rows into a table and query that in "
+    "batch mode"
+)
+
+
+class StageBuilder:
+    """The stages of a query so far.
+
+    `retention` is how long the rows of keys without changes are kept; 0 is forever.
+    """
+
+    def __init__(self, retention: timedelta) -> None:
+        self._retention = retention
+        self.stages: list[Stage | Gate] = []
+        #: the identities of the sources whose watermarks gates wait for
+        self.timed: set[int] = set()
+        #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
+        self.windows: dict[int, Positions] = {}
+        #: sources, results of stages and bounded rows that arrive, by identity, and whether their
+        #: rows are only added
+        self.changing: dict[int, tuple[Scan, bool]] = {}
+        #: the path of an unbounded table
+        self.table = ""
+
+    # --- what changes --------------------------------------------------------------------------
+
+    def changes(self, relation: Relation) -> bool:
+        """Return whether rows of a relation arrive over time."""
+        return any(id(part) in self.changing for part in relations_in(relation))
+
+    def inserts(self, relation: Relation) -> bool:
+        """Return whether rows of a relation by row are only added."""
+        return all(
+            self.changing[id(part)][1]
+            for part in relations_in(relation)
+            if id(part) in self.changing
+        )
+
+    def refuse(self, operation: str, hint: str) -> None:
+        raise UnsupportedError(
+            f"{operation} cannot be computed as rows arrive in the unbounded table {self.table}",
+            code="streaming-not-supported",
+            hint=hint,
+        )
+
+    def sources_of(self, rows: Relation) -> set[int]:
+        """Return the identities of the sources of a relation, through the stages before it."""
+        read = {id(part) for part in relations_in(rows)}
+        for stage in reversed(self.stages):
+            if id(stage.result) in read:
+                read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
+        return read
+
+    # --- windows -------------------------------------------------------------------------------
+
+    def bounds(self, source: Relation) -> dict[object, WindowBound]:
+        """Return the columns of FROM that bound a window which arrives at once."""
+        return bounds_in(source, self._bounds_of_scan)
+
+    def bounds_of(self, rows: Relation) -> Positions:
+        """Return the positions of such columns in a relation by row."""
+        return bounds_of(rows, self._bounds_of_scan)
+
+    def _bounds_of_scan(self, relation: Relation) -> Positions:
+        return self.windows.get(id(relation), {})
+
+    def is_complete(self, source: Relation, key: Iterable[Typed]) -> bool:
+        """Return whether a key over FROM, by row, has the bounds of windows."""
+        return has_bounds(self.bounds(source), key)
+
+    # --- stages --------------------------------------------------------------------------------
+
+    def add_stage(
+        self,
+        query: Relation,
+        inputs: Sequence[Input],
+        key: KeyColumns,
+        name: str,
+        *,
+        inserts: bool,
+        complete: bool = False,
+        drivers: tuple[int, ...] = (),
+        marked: bool = False,
+    ) -> Scan:
+        """Add a stage, whose query has columns of the key and `NEW` after those of the result."""
+        columns = result_columns(query)
+        hidden = {
+            place for places in key for place in places if columns[place].name.startswith(KEY)
+        }
+        own = columns[: len(columns) - len(hidden) - marked]
+        result = scan_of(own, len(self.stages))
+        inserts = inserts or complete
+        self.stages.append(
+            Stage(
+                query,
+                tuple(inputs),
+                key,
+                result,
+                inserts,
+                name,
+                complete=complete,
+                drivers=drivers,
+                marked=marked,
+                retention=retention_of(query, len(inputs), self._retention),
+            )
+        )
+        self.changing[id(result)] = result, inserts
+        return result
+
+    def make_input(
+        self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False
+    ) -> Input:
+        """Return an input with the columns of a relation by row, and the values of a key.
+
+        If `marked` it has the column `NEW`, too.
+        """
+        inserts = self.inserts(rows)
+        columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
+        named = (
+            rows if isinstance(rows, relational.Named) else relational.Named(rows, INPUT, columns)
+        )
+        names = unique_names(column.name for column in columns)
+        items = [
+            Item(name, Ref(column.name, column.type, named.alias))
+            for name, column in zip(names, columns, strict=True)
+        ]
+        items += [NEW] * marked
+        keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
+        scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
+        return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)
+
+    def note_windows(
+        self, result: Scan, block: relational.Select, bounds: Mapping[object, WindowBound]
+    ) -> None:
+        """Note the columns of a stage's result that bound windows which arrive at once."""
+        parts = [bounds.get(reference(item.expression)) for item in block.items]
+        self.windows[id(result)] = {
+            place: part for place, part in enumerate(parts) if part is not None
+        }
+
+    def add_gate(
+        self,
+        rows: Relation,
+        time: int,
+        name: str,
+        *,
+        is_end: bool,
+        sessions: relational.WindowTable | None = None,
+        keeps_late: bool = False,
+    ) -> Scan:
+        """Return the rows of a relation by row, when the watermark has passed their time."""
+        if not self.inserts(rows) and (sessions is not None or not is_end):
+            self.refuse(f"{name} of rows that are updated", HINT)
+        input_ = self.make_input(rows)
+        columns = input_.scan.columns
+        if sessions is not None:
+            sessions, columns = replace(sessions, input=input_.scan), sessions.columns
+        result = scan_of(columns, len(self.stages))
+        self.stages.append(Gate(input_, columns[time], is_end, result, name, sessions, keeps_late))
+        self.changing[id(result)] = result, True
+        self.timed |= self.sources_of(rows)
+        return result
