@@ -39,6 +39,8 @@ class ExplainRecorder:
 
     scans: list[str] = field(default_factory=list)
     computed: list[Typed] = field(default_factory=list)
+    #: what a streaming query keeps between micro-batches; None of other queries
+    state: list[str] | None = None
     text: str = ""
 
     def scan(
@@ -80,6 +82,7 @@ def explain_query(query: Relation, columns: Columns, recorder: ExplainRecorder, 
         "Result": [f"{column.name} {column.type.as_summary_string()}" for column in columns],
         "Functions": _functions([*calls_in(query), *_calls_within(recorder.computed)]),
         "Scans": [*recorder.scans, *_filters_not_pushed(query)],
+        **({} if recorder.state is None else {"State": recorder.state}),
         "Spark SQL": [recorder.text],
         "Spark's plan": [plan],
     }

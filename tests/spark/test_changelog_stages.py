@@ -240,3 +240,32 @@ def test_the_longest_retention_of_the_inputs_counts(session: Session, query: str
     assert staged is not None
     stages = [stage for stage in staged.stages if isinstance(stage, Stage)]
     assert RETENTIONS[query] == [stage.retention / 3_600_000 for stage in stages]
+
+
+#: Query -> what EXPLAIN says about its state.
+STATES = {
+    "SELECT id FROM s": [],
+    "SELECT v, COUNT(DISTINCT id) FROM s GROUP BY v": ["GROUP BY: rows and result by key, forever"],
+    "SELECT /*+ STATE_TTL('s' = '3 h') */ v, COUNT(DISTINCT id) FROM s GROUP BY v": [
+        "GROUP BY: rows and result by key, for 3:00:00 after the last change of a key"
+    ],
+    "SELECT s.id FROM s, s2": [
+        "a join: rows without a key, all of which are read each time, forever"
+    ],
+    "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": [
+        "OVER: rows, until the watermark passes them",
+        "OVER: rows by key, forever",
+    ],
+    f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": [
+        "a window aggregation, by Spark: groups, until the watermark passes their window",
+        "GROUP BY: nothing, all rows of a window arrive at once",
+    ],
+}
+
+
+@pytest.mark.parametrize("query", STATES)
+def test_what_is_kept_is_explained(session: Session, query: str) -> None:
+    staged = staged_query(relation(session, query), is_unbounded)
+
+    assert staged is not None
+    assert STATES[query] == staged.describe_state()

@@ -85,6 +85,15 @@ class OperatorState(Enum):
     FIRST = "ROW_NUMBER"
 
 
+#: State -> what it keeps, and how long.
+KEPT: Final[Mapping[OperatorState, str]] = {
+    OperatorState.WINDOW: "groups, until the watermark passes their window",
+    OperatorState.JOIN: "rows, until the watermark shows that no other row can match them",
+    OperatorState.GROUPS: "groups, forever",
+    OperatorState.DISTINCT: "rows, forever",
+    OperatorState.FIRST: "keys, forever",
+}
+
 #: The key of a single group.
 ONE_GROUP: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
 
@@ -135,6 +144,10 @@ class StreamPlan:
     def has_windows(self) -> bool:
         """Whether rows are returned when the watermark passes their window's end."""
         return self.state is OperatorState.WINDOW
+
+    def describe_state(self) -> list[str]:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        return [] if self.state is None else [f"{self.state.value}, by Spark: {KEPT[self.state]}"]
 
     @property
     def has_watermark(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
-from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.paths import ObjectIdentifier, format_path
 from schema_core.expressions.typed import Ref
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable, relations_in
@@ -104,6 +105,17 @@ class Stage:
             return places
         return tuple(place for place in places if {place} != {*self.drivers})
 
+    def describe_state(self) -> str:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        if not self.kept:
+            rows = "nothing, all rows of a window arrive at once" if self.complete else "nothing"
+            return f"{self.name}: {rows}"
+        key = "by key" if self.inputs[0].key else "without a key, all of which are read each time"
+        rows = "rows and result" if self.is_compared else "rows"
+        hours = timedelta(milliseconds=self.retention)
+        time = f"for {hours} after the last change of a key" if self.retention else "forever"
+        return f"{self.name}: {rows} {key}, {time}"
+
     @property
     def is_compared(self) -> bool:
         """Whether its result is kept, to be compared with a later one."""
@@ -137,6 +149,11 @@ class Gate:
     def inserts(self) -> bool:
         """Whether rows are only added to the result."""
         return True
+
+    def describe_state(self) -> str:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        until = "their window" if self.is_end else "them"
+        return f"{self.name}: rows, until the watermark passes {until}"
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -183,6 +200,15 @@ class StagedQuery:
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
         return bool(self.stages or self.normalized or self.operators)
+
+    def describe_state(self) -> list[str]:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        tables = [format_path(self.sources[place].table.identifier) for place in self.normalized]
+        return [
+            *(line for _, plan in self.operators for line in plan.describe_state()),
+            *(f"{table}: the last row of each key, forever" for table in tables),
+            *(stage.describe_state() for stage in self.stages),
+        ]
 
     @property
     def normalized(self) -> list[int]:

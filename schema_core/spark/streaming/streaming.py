@@ -672,6 +672,7 @@ class StreamPlanner:
         recorder: ExplainRecorder,
     ) -> DataFrame:
         """Return a query as a frame to explain; that of stages is computed from all rows."""
+        recorder.state = plan.describe_state()
         if isinstance(plan, StreamPlan):
             return self.frame(plan, query, columns, [], recorder).frame
         return self._reader.frame(query, columns, reads=[], recorder=recorder)
