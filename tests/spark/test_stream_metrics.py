@@ -13,6 +13,7 @@ from unittest.mock import Mock
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.environment.jobs import run as job_run
 from schema_core.environment.jobs.metrics import JobMetrics, OperatorMetrics
 from schema_core.pyflink.common import JobClient
 from schema_core.spark.streaming import stream_metrics
@@ -86,7 +87,11 @@ def counts(operator: OperatorMetrics) -> tuple[int | None, ...]:
     return operator.rows_in, operator.rows_out, operator.state_rows, operator.late_rows
 
 
-def test_operators_count_their_rows(session: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("one_task")
+def test_operators_count_their_rows(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_run, "PROGRESS_INTERVAL", 0.5)
     hook = Progress()
     settings = EnvironmentSettings.in_streaming_mode()
     env = TableEnvironment.create(settings, spark=session, hooks=[hook])

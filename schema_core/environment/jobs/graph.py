@@ -54,7 +54,7 @@ class JobProgressHook(JobStatusHook, Protocol):
     """A hook that also receives the metrics of streaming jobs.
 
     `on_progress` is called between `on_created` and the last call, whenever the metrics have
-    changed, at most once a second, on a thread of its own. Its errors are logged (logger
+    changed, at most every five seconds, on a thread of its own. Its errors are logged (logger
     ``schema_core.jobs``), and the job continues.
     """
 

@@ -40,7 +40,7 @@ _LOG = logging.getLogger("schema_core.jobs")
 COMMITTED = "the rows of the job are committed: do not run the statement again"
 
 #: Seconds between two calls of `JobProgressHook.on_progress`.
-PROGRESS_INTERVAL = 1.0
+PROGRESS_INTERVAL = 5.0
 #: Seconds between two interrupts of one call.
 INTERRUPTING = 0.05
 
