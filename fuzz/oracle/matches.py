@@ -96,6 +96,18 @@ PRESENT = ", ".join(
     ", ar AS ARRAY[id, 1], ro AS ROW(id, s), mp AS MAP[s, id], c AS CAST(id AS SMALLINT),"
     " WATERMARK FOR ts AS ts"
 )
+#: Columns NOT NULL of further types.
+TYPED = (
+    "k STRING NOT NULL, ts TIMESTAMP(3) NOT NULL, id INT NOT NULL, tm TIME NOT NULL, ch CHAR(3)"
+    " NOT NULL, vc VARCHAR(5) NOT NULL, ti AS CAST(id AS TINYINT), fl AS CAST(id AS FLOAT),"
+    " iv AS INTERVAL '1' DAY * id, ym AS INTERVAL '1' MONTH * id, t9 AS CAST(ts AS TIMESTAMP(9)),"
+    " c5 AS CAST(vc AS CHAR(5)), WATERMARK FOR ts AS ts"
+)
+TYPES = """\
+u,2024-01-01 00:00:01,1,10:00:00,abc,v
+u,2024-01-01 00:00:02,2,11:00:00,de,w
+u,2024-01-01 00:00:03,3,12:00:00,f,xyz
+"""
 SUMMED = (
     "k STRING, ts TIMESTAMP(3), id INT, i INT, l BIGINT, d DECIMAL(7, 2), f AS CAST(i AS FLOAT),"
     " x AS CAST(l AS DOUBLE), s AS CAST(id AS SMALLINT), WATERMARK FOR ts AS ts"
@@ -111,6 +123,7 @@ TABLES = {
     "w": ("symbol STRING, ts TIMESTAMP(6), id INT", FINE),
     "m": (VALUES, MIXED),
     "q": (PRESENT, "".join(f"{row}\n" for row in MIXED.splitlines() if all(row.split(",")))),
+    "e": (TYPED, TYPES),
     "f": (
         f"{TICK.replace(',', ' NOT NULL,')} NOT NULL, WATERMARK FOR ts AS ts",
         "".join(f"{row}\n" for row in TICKS.splitlines() if row.startswith("ACME")),

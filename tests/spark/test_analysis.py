@@ -190,13 +190,6 @@ def test_refused_before_the_job(session: SparkSession, expression: str) -> None:
         ),
         (
             (
-                "SELECT an_int FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS ("
-                "SELECT 1 FROM u AS w WHERE w.id = t.an_int))"
-            ),
-            "two levels",
-        ),
-        (
-            (
                 "SELECT an_int FROM t WHERE EXISTS ("
                 "SELECT 1 FROM u CROSS JOIN UNNEST(t.an_array) AS e (x) WHERE x = u.id)"
             ),

@@ -411,6 +411,7 @@ class QueryCompiler:
         return self.projection(columns, self.source(scan))
 
     def select(self, block: Select, hidden: Sequence[Typed] = ()) -> str:
+        block = with_near_columns(block, hidden)
         require_near_columns(block, hidden)
         return Block(self, block, hidden, self.hints(block)).write()
 
@@ -779,6 +780,47 @@ class QueryCompiler:
 
 # --- correlated subqueries ----------------------------------------------------------------------
 # Flink's validator accepts a subquery that reads a column that is not grouped; planning it fails.
+
+
+def with_near_columns(block: Select, hidden: Sequence[Typed]) -> Select:
+    """Return a block that reads the columns of enclosing queries which its subqueries read.
+
+    Spark reads only columns directly around a subquery. The block gets them from a further source
+    of one row, which has the alias of the enclosing query's source.
+    """
+    own = relational.columns_of(block.source)
+    expressions = (*relational.expressions_of(block), *hidden)
+    subqueries = [
+        relational.rows_of(query)
+        for expression in expressions
+        for query in relational.subqueries_in(expression)
+    ]
+    far = {
+        column.relation
+        for query in subqueries
+        for column in _foreign(relational.outer_columns(query), own)
+    } - {alias for alias, _ in own}
+    columns = dict.fromkeys(
+        column
+        for expression in expressions
+        for column in _foreign(relational.columns_read(expression), own)
+        if column.relation in far
+    )
+    source = block.source
+    for alias in sorted(filter(None, far)):
+        items = [
+            relational.Item(column.name, column) for column in columns if column.relation == alias
+        ]
+        row = Select(tuple(items))
+        named = relational.Named(row, alias, row.columns)
+        source = (
+            named
+            if source is None
+            else relational.Join(
+                source, named, JoinKind.CROSS, None, (*source.columns, *row.columns)
+            )
+        )
+    return block if source is block.source else replace(block, source=source)
 
 
 def require_near_columns(block: Select, hidden: Sequence[Typed]) -> None:

@@ -15,6 +15,7 @@ from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, substitute
 from schema_core.query.relation import is_aggregate
+from schema_core.spark.compiler.functions.casts import declared_type
 from schema_core.spark.matching.navigation import columns_in
 from schema_core.sql.parser import parse_expression
 from schema_core.sql.syntax import Literal, LiteralKind
@@ -54,6 +55,8 @@ _INITIAL: dict[type[types.DataType], str] = {
     types.DoubleType: "CAST(-1 AS DOUBLE)",
     types.BooleanType: "FALSE",
     types.DateType: "DATE '1969-12-31'",
+    types.YearMonthIntervalType: "INTERVAL -'1' MONTH",
+    types.DayTimeIntervalType: "INTERVAL -'0.001' SECOND",
     types.CharType: "''",
     types.VarCharType: "''",
 }
@@ -84,7 +87,7 @@ def _planner_form(part: Typed) -> Typed | None:
         if value is not None and _is_declared_not_null(value):
             return _template("TRUE" if name == "IS DISTINCT FROM" else "FALSE", part.type)
     if name == "TYPEOF":
-        declared = part.arguments[0].type.as_summary_string()
+        declared = declared_type(part.arguments[0]).as_summary_string()
         return Constant(Literal(LiteralKind.STRING, declared), part.type)
     if name in _CONSTRUCTORS:
         return replace(part, arguments=tuple(map(as_stored, part.arguments)))

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
-from schema_core.expressions.typed import Constant
+from schema_core.expressions.typed import Access, Constant, Typed
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline, sql
@@ -460,6 +460,8 @@ def cast_to_string(node: Node, source: DataType, zone: str) -> Node:
             return nodes.Cast(node, "STRING")
         case types.NullType():
             return nodes.Cast(nodes.Literal(None), "STRING")
+        case types.VariantType():
+            return nodes.call("to_json", node)
         case types.TimeType() | types.TimestampType() | types.LocalZonedTimestampType():
             return datetimes.format_datetime(node, source, zone)
         case types.BitmapType():
@@ -545,9 +547,17 @@ def cast(*, try_: bool) -> TranslationRule:
     return rewrite_rule(translate)
 
 
+def declared_type(expression: Typed) -> types.DataType:
+    """Return the type that TYPEOF reports: that of a field is as declared, also of a NULL row."""
+    row = expression.value.type if isinstance(expression, Access) else None
+    if isinstance(expression, Access) and isinstance(row, types.RowType | types.StructuredType):
+        return next(field.data_type for field in row.fields if field.name == expression.name)
+    return expression.type
+
+
 def type_of(called: TranslatedCall) -> Node:
     """TYPEOF: the type as a string, in its long form on demand."""
-    type_ = called.types[0]
+    type_ = declared_type(called.call.arguments[0])
     full = called[1] if len(called.arguments) > 1 else None
     long = isinstance(full, nodes.Literal) and full.value is True
     return nodes.Literal(type_.as_serializable_string() if long else type_.as_summary_string())
