@@ -52,6 +52,8 @@ from schema_core.spark.connector import SupportsStaging as SupportsStaging
 from schema_core.spark.connector import SupportsStatisticReport as SupportsStatisticReport
 from schema_core.spark.connector import SupportsStreamingRead as SupportsStreamingRead
 from schema_core.spark.connector import SupportsUpsert as SupportsUpsert
+from schema_core.spark.connector import SupportsVectorSearch as SupportsVectorSearch
+from schema_core.spark.connector import VectorQuery as VectorQuery
 from schema_core.spark.connector import WriteContext as WriteContext
 from schema_core.spark.connector import metadata_column as metadata_column
 from schema_core.spark.filters import Comparison as Comparison

@@ -437,6 +437,29 @@ class SupportsKeyedLookup(SupportsLookup, Protocol):
         """
 
 
+class VectorQuery(NamedTuple):
+    """A call of VECTOR_SEARCH: the column with the vectors, the number of rows, and the config."""
+
+    column: str
+    limit: int
+    config: Mapping[str, str]
+
+
+@runtime_checkable
+class SupportsVectorSearch(SparkConnector, Protocol):
+    """A connector that answers VECTOR_SEARCH, as Flink's `VectorSearchTableSource`."""
+
+    def vector_search(
+        self, query: VectorQuery, context: ReadContext
+    ) -> Callable[[list[float]], Iterable[Sequence[Any]]]:
+        """Return a function that returns the nearest rows of a vector, the nearest first.
+
+        A row has the values of `ReadContext.physical_columns`, and the score. Spark's workers call
+        the function for each vector that is not NULL, so it is pickled; rows after the first
+        `VectorQuery.limit` are ignored.
+        """
+
+
 @runtime_checkable
 class SupportsMicroBatches(SupportsStaging, Protocol):
     """A connector with staging that writes each micro-batch once: `WriteContext.batch`.

@@ -29,6 +29,7 @@ from schema_core.spark.connector import (
     Read,
     ReadContext,
     SparkConnector,
+    SupportsVectorSearch,
     is_streaming,
     metadata_types,
     open_spark_connector,
@@ -63,6 +64,7 @@ from schema_core.spark.reading.sources import (
     source_frame,
     with_raw_conditions,
 )
+from schema_core.spark.reading.vector_searches import with_searches
 from schema_core.spark.session.api_mode import java_class
 from schema_core.spark.session.frames import frame_of_sql
 from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
@@ -235,7 +237,7 @@ class Reader:
         """
         self._drop_unused(names.session)
         _require_typed(targets)
-        query = with_versions_in_place(query)
+        query = with_searches(with_versions_in_place(query), partial(self._searcher, names.session))
         query = with_kinds_of_versions(query, VERSION_KIND, self._holds_changes)
         lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
         demands = scan_demands(query)
@@ -307,6 +309,25 @@ class Reader:
             connector = find_connector(options)
             return isinstance(connector, SparkConnector) and has_changes(connector, options)
         return False  # the error is raised where the table is read
+
+    def _searcher(
+        self, session: SparkSession, scan: Scan
+    ) -> tuple[SupportsVectorSearch, ReadContext] | None:
+        """Return the connector of a table if it answers VECTOR_SEARCH, and the table."""
+        bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return None
+        connector = open_spark_connector(bound, "read", self._context.options)
+        if not isinstance(connector, SupportsVectorSearch):
+            return None
+        return connector, ReadContext(
+            bound.identifier,
+            bound.table,
+            snapshot(self._context.options),
+            bound.is_temporary,
+            session=session,
+            zone=self.zone,
+        )
 
     @staticmethod
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:
