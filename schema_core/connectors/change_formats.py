@@ -60,13 +60,13 @@ TEXT: Final = VarCharType(MAX_LENGTH)
 #: A column of decoded changes, besides `ROW_KIND`: the place of a change in its message.
 PLACE: Final = "$place$"
 #: Temporary columns: the parsed message, its text and operation, the position and the rows of an
-#: element, both rows together, the names of the changed columns, a change with its position, and
-#: its row.
-_MESSAGE, _TEXT, _OPERATION, _ELEMENT, _BEFORE, _AFTER, _PAIR, _CHANGED, _CHANGE, _NUMBER, _ROW = (
+#: element, both rows together, the names of the changed columns, the number of a change, and its
+#: row.
+_MESSAGE, _TEXT, _OPERATION, _ELEMENT, _BEFORE, _AFTER, _PAIR, _CHANGED, _NUMBER, _ROW = (
     f"$message_{name}$"
     for name in (
-        "root", "text", "operation", "element", "before", "after", "pair", "changed", "change",
-        "number", "row",
+        "root", "text", "operation", "element", "before", "after", "pair", "changed", "number",
+        "row",
     )
 )  # fmt: skip
 #: Characters of a message that an error shows.
@@ -284,18 +284,17 @@ class JsonChanges:
         syntax = self._syntax(options)
         others = [*map(quote, frame.columns)]
         rows = self._rows(self._parse(messages), others, syntax)
-        changes = self._changes(columns, messages.key, syntax)
+        kinds = self._kinds(columns, messages.key, syntax)
         exploded = rows.selectExpr(
             *others,
-            *map(quote, (_MESSAGE, _ELEMENT)),
-            f"posexplode({changes}) AS ({quote(_NUMBER)}, {quote(_CHANGE)})",
+            *map(quote, (_MESSAGE, _ELEMENT, _CHANGED, _BEFORE, _AFTER)),
+            f"posexplode({kinds}) AS ({quote(_NUMBER)}, {quote(ROW_KIND)})",
         )
         exploded = exploded.selectExpr(
             *others,
-            quote(_MESSAGE),
+            *map(quote, (_MESSAGE, ROW_KIND)),
             f"2 * {quote(_ELEMENT)} + {quote(_NUMBER)} AS {quote(PLACE)}",
-            f"{quote(_CHANGE)}.`kind` AS {quote(ROW_KIND)}",
-            f"{quote(_CHANGE)}.`own` AS {quote(_ROW)}",
+            f"{self._row(columns, messages.key)} AS {quote(_ROW)}",
         )
         values = {
             name: finish_field(nodes.Field(ColumnNode(_ROW), name), name, type_, syntax)
@@ -418,27 +417,27 @@ class JsonChanges:
             f"{quote(_PAIR)}.`own` AS {quote(_AFTER)}",
         )
 
-    def _changes(
+    def _kinds(
         self, columns: Mapping[str, DataType], key: Sequence[str], syntax: Mapping[str, str]
     ) -> str:
-        """Return the array of the changes of an operation; a corrupt message has none, or fails."""
+        """Return the array of the kinds of an operation's changes.
+
+        A corrupt message has none, or fails.
+        """
         before, after, operation = map(quote, (_BEFORE, _AFTER, _OPERATION))
-        old = self._old_row(columns, key)
-        removed = after if self.is_partial else old
 
-        def changes(*rows: tuple[RowKind, str]) -> str:
-            parts = (f"struct('{kind}' AS kind, {row} AS own)" for kind, row in rows)
-            return f"array({', '.join(parts)})"
+        def array(*kinds: RowKind) -> str:
+            return f"array({', '.join(string(str(kind)) for kind in kinds)})"
 
-        update = changes((RowKind.UPDATE_BEFORE, old), (RowKind.UPDATE_AFTER, after))
+        update = array(RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER)
         if key:
             is_same = " AND ".join(self._is_same(name, columns[name], syntax) for name in key)
-            update = f"if({is_same}, {changes((RowKind.UPDATE_AFTER, after))}, {update})"
+            update = f"if({is_same}, {array(RowKind.UPDATE_AFTER)}, {update})"
         has_old = f"{after if self.is_partial else before} IS NOT NULL"
         branches = (
-            (Operation.INSERT, f"{after} IS NOT NULL", changes((RowKind.INSERT, after))),
+            (Operation.INSERT, f"{after} IS NOT NULL", array(RowKind.INSERT)),
             (Operation.UPDATE, f"{before} IS NOT NULL AND {after} IS NOT NULL", update),
-            (Operation.DELETE, has_old, changes((RowKind.DELETE, removed))),
+            (Operation.DELETE, has_old, array(RowKind.DELETE)),
             (Operation.NONE, "TRUE", "NULL"),
         )
         cases = " ".join(
@@ -447,6 +446,15 @@ class JsonChanges:
         )
         failed = "NULL" if JSON_ERRORS.of(syntax) else f"raise_error({self._problem()})"
         return f"CASE {cases} ELSE {failed} END"
+
+    def _row(self, columns: Mapping[str, DataType], key: Sequence[str]) -> str:
+        """Return the row of a change."""
+        kind, after, old = quote(ROW_KIND), quote(_AFTER), self._old_row(columns, key)
+        removed = after if self.is_partial else old
+        return (
+            f"CASE {kind} WHEN '{RowKind.UPDATE_BEFORE}' THEN {old}"
+            f" WHEN '{RowKind.DELETE}' THEN {removed} ELSE {after} END"
+        )
 
     def _old_row(self, columns: Mapping[str, DataType], key: Sequence[str]) -> str:
         """Return the row before an update or a deletion, of the type of the row after it."""

@@ -22,7 +22,7 @@ from schema_core.connectors.change_formats import (
 from schema_core.connectors.files.csv_files import CONTENT
 from schema_core.connectors.files.file_ages import FileAges
 from schema_core.connectors.files.file_formats import Format, why_not_json
-from schema_core.connectors.files.file_layout import FORMAT, METADATA
+from schema_core.connectors.files.file_layout import FORMAT, METADATA, URI
 from schema_core.connectors.files.stored_names import REWRITE
 from schema_core.connectors.files.text_files import TEXT_FILES
 from schema_core.errors import ExternalError
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from schema_core.catalog.objects import ResolvedCatalogTable
 
 #: The metadata that orders the lines of several files: the older file is the earlier one.
-_ORDER: Final = ("file.modification-time", "file.path")
+_ORDER: Final = ("file.modification-time", URI)
 #: The number of a line in Spark's order, which is that of the lines of a file.
 _NUMBER: Final = "$line_number$"
 

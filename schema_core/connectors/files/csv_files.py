@@ -22,7 +22,7 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.jobs import HINT
-from schema_core.spark.session.api_mode import in_session, is_connect
+from schema_core.spark.session.api_mode import functions_of, in_session, is_connect
 from schema_core.spark.session.settings import MEANING
 
 if TYPE_CHECKING:
@@ -686,8 +686,13 @@ def read_csv(
 
 
 def with_file_metadata(frame: DataFrame) -> DataFrame:
-    """Add `FILE_METADATA`, since files may have a column ``_metadata``."""
-    return frame.select("*", frame.metadataColumn("_metadata").alias(FILE_METADATA))
+    """Add `FILE_METADATA`, since files may have a column ``_metadata``.
+
+    Spark adds only those fields to each row that are read of the struct.
+    """
+    metadata = frame.metadataColumn("_metadata")
+    fields = [metadata.getField(name).alias(name) for name in ("file_path", *ABOUT)]
+    return frame.select("*", functions_of(frame).struct(*fields).alias(FILE_METADATA))
 
 
 CONTENT, PARTITION = "schema_core_content", "schema_core_partition"

@@ -119,6 +119,8 @@ def _decode_path(path: nodes.Node) -> nodes.Node:
     )
 
 
+#: The key of the path as a URI, which orders files; tables do not declare it.
+URI: Final = "$uri"
 #: Metadata key -> its type and its value in Spark.
 METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
     "file.path": (
@@ -134,6 +136,7 @@ METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
         types.LocalZonedTimestampType(3, nullable=False),
         _file("file_modification_time"),
     ),
+    URI: (types.VarCharType(types.MAX_LENGTH, nullable=False), _file("file_path")),
 }
 
 

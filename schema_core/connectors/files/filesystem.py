@@ -33,6 +33,7 @@ from schema_core.connectors.files.file_layout import (
     FORMAT,
     METADATA,
     PATH,
+    URI,
     FileLayout,
     format_of,
     table_path,
@@ -208,7 +209,9 @@ class FilesystemConnector:
         Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING, Ability.ROW_LEVEL_DELETE,
         Ability.ROW_LEVEL_UPDATE, Ability.TRUNCATE,
     })  # fmt: skip
-    metadata: Mapping[str, types.DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
+    metadata: Mapping[str, types.DataType] = {
+        key: type_ for key, (type_, _) in METADATA.items() if key != URI
+    }
     writable_metadata: frozenset[str] = frozenset()
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
