@@ -291,14 +291,15 @@ def with_updates(changes: DataFrame, key: Sequence[str]) -> DataFrame:
     return changes.selectExpr(*own, f"{kind} AS {quote(ROW_KIND)}")
 
 
-def in_order_of_changes(changes: DataFrame, key: Sequence[str]) -> DataFrame:
+def in_order_of_changes(changes: DataFrame, key: Sequence[str] | None) -> DataFrame:
     """Return changes, of which each task has a row removed before another one takes its place.
 
-    Those of the columns `key` are updates where they replace a row; `key` may be empty.
+    Those of the columns `key` are updates where they replace a row. There is one row at most if
+    `key` is empty, and no key if it is None.
     """
     added = functions_of(changes).expr(is_added(True))
     if not key:
-        return changes.orderBy(added)
+        return (changes if key is None else with_updates(changes, key)).orderBy(added)
     columns = list(map(quote, key))
     # one task writes all changes of a key, in their order
     return with_updates(changes, key).repartition(*columns).sortWithinPartitions(*columns, added)
@@ -356,7 +357,7 @@ def _own_columns(frame: DataFrame) -> list[str]:
 
 
 def _partition(key: Iterable[str]) -> str:
-    return f"PARTITION BY {', '.join(map(quote, key))}"
+    return f"PARTITION BY {', '.join(map(quote, key)) or 'TRUE'}"
 
 
 def _order(frame: DataFrame, direction: str = "ASC") -> str:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.oracle.changelogs import AS_ROWS, create, statements_of, tables_of
+from fuzz.oracle.changelogs import (
+    AS_ROWS,
+    DUPLICATES,
+    create,
+    statements_of,
+    table,
+    tables_of,
+)
 from fuzz.oracle.streams import folded
 from tests.spark.recorded_changes import changes_until_stopped
 from tests.spark.test_change_formats import EVERYTHING, READ, RELATIONAL, environment, is_plain
@@ -78,3 +85,45 @@ def test_changes_of_arriving_files(
         assert changes == case["changes"]
     else:
         assert folded(changes) == folded(case["changes"])
+
+
+#: Changes with rowtimes; the last one advances the watermark.
+TIMED = [
+    ("c", None, (1, "a", "2024-01-01 00:00:01")),
+    ("c", None, (2, "b", "2024-01-01 00:00:02")),
+    ("u", (1, "a", "2024-01-01 00:00:01"), (1, "aa", "2024-01-01 00:00:11")),
+    ("d", (2, "b", "2024-01-01 00:00:02"), None),
+    ("c", None, (3, "c", "2024-01-01 00:01:11")),
+    ("c", None, (4, "d", "2024-01-01 00:09:00")),
+]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, pytest.param(DUPLICATES, marks=pytest.mark.slow)],
+    ids=["as they are", "normalized"],
+)
+def test_windows_of_changes(session: SparkSession, tmp_path: Path, config: dict[str, str]) -> None:
+    """Flink returns these rows; a change counts until the watermark has passed its window."""
+    lines = [
+        json.dumps({
+            "op": operation,
+            "before": before and dict(zip(("id", "n", "ts"), before, strict=True)),
+            "after": after and dict(zip(("id", "n", "ts"), after, strict=True)),
+        })
+        for operation, before, after in TIMED
+    ]  # fmt: skip
+    columns = "id INT, n STRING, ts TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED"
+    sql = (
+        "SELECT CAST(window_start AS STRING), COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts),"
+        " INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
+    )
+    watermark = f"{columns}, WATERMARK FOR ts AS ts - INTERVAL '1' SECOND"
+    case = table("debezium-json", lines, watermark, sql, config)
+    env = arriving(session, case, tmp_path, random.Random(1))
+
+    assert [
+        ["+I", "2024-01-01 00:00:00.000", 1],
+        ["+I", "2024-01-01 00:00:10.000", 1],
+        ["+I", "2024-01-01 00:01:10.000", 1],
+    ] == changes_until_stopped(env.execute_sql(sql))

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND, normalized, state_of
+from schema_core.spark.changelog import (
+    CHANGE_ORDER,
+    ROW_KIND,
+    in_order_of_changes,
+    normalized,
+    state_of,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -82,6 +88,19 @@ def test_rows_without_a_key_remain_as_often_as_they_were_added(
     totals.subtract(shown(row) for *row, kind in changes if kind in ("-U", "-D"))
     remaining = state_of(unordered, [], ["k", "v", "m"]).collect()
     assert Counter(shown(row[:3]) for row in remaining) == +totals
+
+
+def test_changes_that_replace_a_row_are_updates(session: SparkSession) -> None:
+    rows = [(1, 7, "-D"), (1, 8, "+I"), (2, 5, "+I")]
+    frame = session.createDataFrame(rows, f"k INT, v INT, `{ROW_KIND}` STRING")
+
+    by_key = in_order_of_changes(frame, ["k"]).collect()
+    assert {(1, 7, "-U"), (1, 8, "+U"), (2, 5, "+I")} == {tuple(row) for row in by_key}
+    assert [7, 8] == [row.v for row in by_key if row.k == 1]
+    unknown = in_order_of_changes(frame, None).collect()
+    assert ["-D", "+I", "+I"] == [row[ROW_KIND] for row in unknown]
+    only = in_order_of_changes(frame.where("k = 1"), []).collect()
+    assert [(7, "-U"), (8, "+U")] == [(row.v, row[ROW_KIND]) for row in only]
 
 
 @pytest.mark.parametrize("seed", range(3))

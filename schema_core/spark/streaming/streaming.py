@@ -647,8 +647,8 @@ class StreamPlanner:
         place = temporary_directory(self._session.open_session())
         streamed = staged_frame(plan, columns, reads, place, self._reader, self._context)
         if not plan.inserts:
-            key = next(iter(sorted(map(sorted, upsert_keys(query)))), [])
-            names = [columns[place].name for place in key]
+            key = next(iter(sorted(map(sorted, upsert_keys(query)))), None)
+            names = None if key is None else [columns[place].name for place in key]
             streamed = _with_updates(plan, streamed, names)
         interval = self._interval(reads)
 
@@ -738,7 +738,7 @@ class StreamPlanner:
             require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
             primary = context.table.resolved_schema.primary_key
-            key = () if primary is None else primary.columns
+            key = None if primary is None else primary.columns
             streamed = _with_updates(plan, streamed, key)
         located = partial(using, context.identifier, context.options, "write")
         require_streaming(streamed.frame, streamed.mode)
@@ -903,8 +903,10 @@ class StreamPlanner:
             )
 
 
-def _with_updates(plan: StagedQuery, streamed: StreamedQuery, key: Sequence[str]) -> StreamedQuery:
-    """Return changes with updates by a key, which may be empty, unless sources have all kinds."""
+def _with_updates(
+    plan: StagedQuery, streamed: StreamedQuery, key: Sequence[str] | None
+) -> StreamedQuery:
+    """Return changes with updates by a key, if there is one, unless sources have all kinds."""
     if plan.by_change is not None:
         return streamed
     return streamed.then(partial(in_order_of_changes, key=key))
