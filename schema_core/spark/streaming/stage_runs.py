@@ -475,6 +475,7 @@ class StageRuns:
                 old = clock.of_keys(_of_keys(old, keys, has_key=bool(stage.key)), living)
                 former = stored.remaining(old)
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
+            new_changes = _without_removals(new_changes, stage) if stage.inserts else new_changes
         change = stored.add(new_changes)
         clock.compact(kept, read, [(stored, change)])
         return change.drop(HASH)
@@ -593,6 +594,15 @@ def _hash(frame: DataFrame, key: KeyColumns) -> str:
         parts = [comparable(quote(fields[place].name), fields[place].dataType) for place in places]
         values.append(f"coalesce({', '.join(parts)})" if len(parts) > 1 else parts[0])
     return f"xxhash64({', '.join(values)})" if values else "0L"
+
+
+def _without_removals(changes: DataFrame, stage: Stage) -> DataFrame:
+    """Return changes of a result to which rows are only added; a removal fails the job."""
+    message = f"{stage.name} removes a row that it has returned"
+    kind = f"if({is_added(True)}, {quote(ROW_KIND)}, CAST(raise_error('{message}') AS STRING))"
+    return changes.selectExpr(*(
+        f"{kind} AS {quote(name)}" if name == ROW_KIND else quote(name) for name in changes.columns
+    ))  # fmt: skip
 
 
 def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
