@@ -112,6 +112,25 @@ def run(side: Side, session: SparkSession, root: Path) -> tuple[float, float]:
     return processor_time() - before, time.perf_counter() - started
 
 
+def compare_sides(
+    session: SparkSession, root: Path, sides: tuple[Side, Side], pairs: int, rows: int
+) -> str:
+    """Return the medians of both sides and their ratios; both must return equally many rows."""
+    counts = [side(session, root).count() for side in sides]
+    assert counts[0] == counts[1], counts
+    times: dict[Side, list[tuple[float, float]]] = {side: [] for side in sides}
+    for pair in range(pairs):
+        for side in sides if pair % 2 else sides[::-1]:
+            times[side].append(run(side, session, root))
+    (own, own_wall), (hand, hand_wall) = (
+        tuple(median(each) for each in zip(*times[side], strict=True)) for side in sides
+    )
+    return (
+        f"{own:.1f} s, by hand {hand:.1f} s, ratio {own / hand:.2f}; elapsed ratio"
+        f" {own_wall / hand_wall:.2f}; {rows / own_wall:,.0f} rows/s"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the normalization of changes.")
     parser.add_argument("--rows", type=int, default=10_000_000)
@@ -125,19 +144,8 @@ def main() -> None:
         for name, sides in TASKS.items():
             if options.only not in name:
                 continue
-            counts = [side(session, root).count() for side in sides]
-            assert counts[0] == counts[1], counts
-            times: dict[Side, list[tuple[float, float]]] = {side: [] for side in sides}
-            for pair in range(options.pairs):
-                for side in sides if pair % 2 else sides[::-1]:
-                    times[side].append(run(side, session, root))
-            (own, own_wall), (hand, hand_wall) = (
-                tuple(median(each) for each in zip(*times[side], strict=True)) for side in sides
-            )
-            print(
-                f"{name}: {own:.1f} s, by hand {hand:.1f} s, ratio {own / hand:.2f}; elapsed ratio"
-                f" {own_wall / hand_wall:.2f}; {options.rows / own_wall:,.0f} rows/s"
-            )
+            figures = compare_sides(session, root, sides, options.pairs, options.rows)
+            print(f"{name}: {figures}")
     session.stop()
 
 

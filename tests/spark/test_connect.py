@@ -68,6 +68,9 @@ SELECT * FROM people WHERE id > 1;
 SELECT id, twice(id), series(id) FROM (SELECT CAST(id AS INT) AS id FROM people) ORDER BY id;
 SELECT id, word FROM people, LATERAL TABLE(letters(name)) AS t (word) WHERE name = 'Bob';
 SELECT longest(name) FROM people WHERE name IS NOT NULL;
+SELECT * FROM people UNPIVOT (v FOR k IN (name, name AS 'again')) ORDER BY id, k;
+SELECT * FROM (SELECT id, name, TO_TIMESTAMP_LTZ(id, 0) AS at_ FROM people) MATCH_RECOGNIZE (
+  ORDER BY at_ MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS B.id > A.id);
 SELECT 1 / (id - 1) FROM people;
 SELECT CAST('x' AS INT);
 CREATE TABLE p (
