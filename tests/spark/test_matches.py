@@ -135,18 +135,6 @@ def test_bounded_tables_of_a_streaming_session(session: SparkSession, tmp_path: 
         env.execute_sql(sql_of(f"n: PARTITION BY symbol ORDER BY ts {clauses}"))
 
 
-def test_an_unbounded_table_is_refused(session: SparkSession) -> None:
-    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
-    columns = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
-    env.execute_sql(f"CREATE TABLE g ({columns}) WITH ('connector' = 'datagen')")
-    with pytest.raises(UnsupportedError) as caught:
-        env.execute_sql(
-            "SELECT * FROM g MATCH_RECOGNIZE (ORDER BY ts MEASURES A.id AS a PATTERN (A)"
-            " DEFINE A AS id > 0)"
-        )
-    assert "streaming-not-supported" == caught.value.code
-
-
 #: A decimal of 38 digits, and the column with it.
 NINES = "9" * 38
 DECIMAL = Kind("decimal", 38)
