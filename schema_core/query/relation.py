@@ -551,6 +551,24 @@ def joins_in(source: Relation | None) -> Iterator[Join]:
             rest += [part.left, part.right]
 
 
+#: Kind of a join -> which sides, left and right, keep rows without a match; neither of the others.
+_KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
+    JoinKind.LEFT: (True, False),
+    JoinKind.RIGHT: (False, True),
+    JoinKind.FULL: (True, True),
+}
+
+
+def kept_sides(join: Join) -> tuple[bool, bool]:
+    """Return which sides of a join, left and right, keep rows without a match."""
+    return _KEPT.get(join.kind, (False, False))
+
+
+def is_inner(source: Relation | None) -> bool:
+    """Return whether no join of FROM keeps rows without a match."""
+    return not any(any(kept_sides(join)) for join in joins_in(source))
+
+
 def adds_elements(join: Join) -> bool:
     """Return whether a join ON TRUE adds rows that are computed of each row.
 

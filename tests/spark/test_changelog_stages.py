@@ -96,6 +96,43 @@ STAGES = {
     ),
     "SELECT id, (SELECT MAX(v) FROM s WHERE s.id = s2.id) FROM s2": (["a subquery 1"], False),
     "SELECT id, (SELECT MAX(v) FROM s WHERE s.id > s2.id) FROM s2": (["a subquery 0"], False),
+    # a row of s3 that is equal to both is no condition of the pairs of s and s2
+    "SELECT s.id FROM s JOIN s2 ON s.id > s2.id"
+    " WHERE NOT EXISTS (SELECT 1 FROM s3 WHERE s3.id = s.id AND s3.id = s2.id)": (
+        ["a subquery 0"],
+        False,
+    ),
+    "SELECT s.id FROM s JOIN s2 ON s.id > s2.id"
+    " WHERE EXISTS (SELECT 1 FROM s3 WHERE s3.id = s.id AND s3.id = s2.id)": (
+        ["a subquery 1"],
+        True,
+    ),
+    "SELECT s.id FROM s JOIN s2 ON s.id > s2.id LEFT JOIN s3 ON s3.id = s.id AND s3.id = s2.id": (
+        ["a join 0"],
+        False,
+    ),
+    # the value of a missing row is no NULL
+    "SELECT s.id FROM s FULL JOIN s2 ON COALESCE(s.id, 0) = COALESCE(s2.id, 0)": (
+        ["a join 0"],
+        False,
+    ),
+    "SELECT id FROM s WHERE EXISTS (SELECT 1 FROM s2 LEFT JOIN s3 ON s2.id = s3.id"
+    " WHERE s2.id = s.id AND s3.id IS NULL)": (["a subquery 0"], False),
+    "SELECT DISTINCT v, MAX(id) OVER (PARTITION BY v ORDER BY ts) FROM s": (
+        ["OVER gate", "OVER 1", "SELECT DISTINCT 2"],
+        True,
+    ),
+    f"SELECT {BOUNDS}, COUNT(*) FROM (SELECT {BOUNDS}, v, ROW_NUMBER() OVER (PARTITION BY v"
+    f" ORDER BY id) AS r FROM {TUMBLE}) WHERE r = 1 GROUP BY {BOUNDS}": (
+        ["TUMBLE gate", "ROW_NUMBER 1", "GROUP BY 2"],
+        False,
+    ),
+    f"SELECT y.window_start, COUNT(*) FROM {WINDOWS} AS x LEFT JOIN {WINDOWS} AS y"
+    " ON x.window_start = y.window_start AND x.window_end = y.window_end"
+    " GROUP BY y.window_start, y.window_end": (
+        ["a window aggregation", "a window aggregation", "a join at once", "GROUP BY 2"],
+        False,
+    ),
     "SELECT s.id FROM s JOIN s2 ON s.id = s2.id WHERE s.id IN (SELECT id FROM s3)": (
         ["a subquery 1"],
         True,
@@ -203,6 +240,11 @@ REFUSED = {
     " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
     "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE),"
     " SESSION(ts, INTERVAL '1' DAY)": "the group window TUMBLE",
+    "SELECT LEAD(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "LEAD OVER rows that arrive later",
+    "SELECT window_end FROM TABLE(TUMBLE((SELECT s.id, s.ts FROM s JOIN s3 ON s.id = s3.id AND"
+    " s3.at_ BETWEEN s.ts AND s.ts + INTERVAL '1' HOUR), DESCRIPTOR(ts), INTERVAL '1' HOUR))": (
+        "TUMBLE of the result of a join without windows"
+    ),
     "SELECT s.id FROM s JOIN s2 ON s.id = s2.id JOIN s3 FOR SYSTEM_TIME AS OF s.ts"
     " ON s.id = s3.id": "FOR SYSTEM_TIME AS OF with another join",
 }

@@ -16,6 +16,10 @@ from schema_core.environment import connector as module
 from schema_core.environment.connector import Connector
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.pyflink.common import Row, RowKind
+from schema_core.spark.commit.directory import Directory
+from schema_core.spark.commit.file_systems import locate_file_system
+from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.streaming import MicroBatches
 from tests.spark.memory_connector import STORE, MemoryConnector
 from tests.support import cases
@@ -270,6 +274,32 @@ def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: 
         until(written, sorted([*then, message("a", 2, adds=False)]))
 
 
+def test_missing_changes_of_a_stage_are_found(session: SparkSession, tmp_path: Path) -> None:
+    system, root = locate_file_system(session, str(tmp_path))
+    stored = StoredRows(session, Directory(system, root), inserts=True)
+    for name in ("base-1", "delta-2", "delta-4"):
+        (tmp_path / name).mkdir()
+
+    stored.begin(3)
+    with pytest.raises(ExternalError, match="delta-3' is missing") as caught:
+        stored.begin(5)
+
+    assert "invalid-checkpoint" == caught.value.code
+
+
+def test_a_repeated_micro_batch_has_the_time_of_its_first_run(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """A source that was active has not become idle meanwhile."""
+    system, root = locate_file_system(session, str(tmp_path))
+    times = StageWatermarks(Directory(system, root), 2, 1000)
+
+    assert BatchTime(None, 3, 0) == times.advance(0, [3, 5], 0)
+    assert BatchTime(3, 3, 900) == times.advance(1, [None, 9], 900)
+    assert BatchTime(3, 3, 900) == times.advance(1, [None, 9], 5000)
+    assert BatchTime(3, 12, 5100) == times.advance(2, [None, 12], 5100)
+
+
 def test_an_idle_table_does_not_hold_back_the_watermark(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,7 +344,11 @@ def test_rows_of_keys_without_changes_expire(
         seconds[0] = 6000
         added(tmp_path / "s", "3", "a,,5,\nb,,5,\n")
         third = sorted(str(next(result)) for _ in range(3))
+        seconds[0] = 6010
+        added(tmp_path / "s", "4", "a,,2,\n")
+        fourth = [str(next(result)) for _ in range(2)]
 
+    assert ["Row('a', 5)", "Row('a', 7)"] == fourth
     assert ["Row('a', 1)", "Row('b', 1)"] == first
     assert ["Row('b', 1)", "Row('b', 3)"] == second
     assert ["Row('a', 5)", "Row('b', 3)", "Row('b', 8)"] == third

@@ -43,8 +43,6 @@ _INSERTION: Final = Item(
 _ROW_KINDS: Final = {str(kind): kind for kind in RowKind}
 #: The alias of a relation that has only insertions.
 _ALIAS: Final = "$insertions$"
-#: Joins whose rows are never removed if those of their inputs are not.
-_INSERTING_JOINS: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
 
 
 def has_kinds(relation: Relation) -> bool:
@@ -106,8 +104,8 @@ def inserts(relation: Relation) -> bool:
             return inserts(relation.input)
         case relational.Select(source=source):
             return _is_stateless(relation) and (source is None or inserts(source))
-        case relational.Join(kind=kind):
-            is_inserting = kind in _INSERTING_JOINS or adds_elements(relation)
+        case relational.Join():
+            is_inserting = not any(relational.kept_sides(relation)) or adds_elements(relation)
             return is_inserting and inserts(relation.left) and inserts(relation.right)
         case relational.SetOperation(operator="UNION", all=True):
             return inserts(relation.left) and inserts(relation.right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, TypeGuard, cast
+from typing import Final, NamedTuple, TypeGuard, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import FunctionCall, Over, Ref, Typed, is_windowed, substitute
@@ -19,27 +19,25 @@ from schema_core.query.relation import (
     conjuncts,
     expressions_of,
     is_aggregate,
+    is_inner,
     joins_in,
+    kept_sides,
     outer_columns,
     result_columns,
     rows_of,
     subexpressions,
     subqueries_in,
 )
+from schema_core.spark.compiler.query import aliases_of
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.streaming.group_windows import INPUT
-from schema_core.spark.streaming.interval_joins import INNER
 from schema_core.spark.streaming.stage_plans import KeyColumns, all_columns
 from schema_core.sql.syntax import JoinKind
 
 #: Prefix of the names of columns of keys.
 KEY: Final = f"{PREFIX}key"
-#: Kind of a join -> which sides, left and right, keep rows without a match.
-KEPT: Final[dict[JoinKind, tuple[bool, bool]]] = {
-    JoinKind.LEFT: (True, False),
-    JoinKind.RIGHT: (False, True),
-    JoinKind.FULL: (True, True),
-}
+#: Functions with OVER whose value depends on rows after their own.
+LOOK_AHEAD: Final = frozenset({"LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST"})
 #: Tests whether a value is among the rows of a subquery.
 MEMBERSHIPS: Final = frozenset({"IN", "NOT IN"})
 
@@ -68,11 +66,6 @@ def with_leaves(source: Relation, new: Mapping[int, Relation]) -> Relation:
     )
 
 
-def kept_sides(join: relational.Join) -> tuple[bool, bool]:
-    """Return which sides of a join, left and right, keep rows without a match."""
-    return KEPT.get(join.kind, (False, False))
-
-
 def window_calls(block: relational.Select) -> list[FunctionCall]:
     """Return the calls with OVER in a block."""
     return [
@@ -86,6 +79,12 @@ def window_calls(block: relational.Select) -> list[FunctionCall]:
 def has_state(block: relational.Select) -> bool:
     """Return whether a row of a block depends on several rows of FROM."""
     return block.grouping is not None or block.distinct or bool(window_calls(block))
+
+
+def padded_aliases(join: relational.Join) -> list[str]:
+    """Return the aliases of the sides whose rows may be missing in a row of a join."""
+    left, right = kept_sides(join)
+    return [*(aliases_of(join.right) if left else ()), *(aliases_of(join.left) if right else ())]
 
 
 def is_over_block(block: relational.Select) -> bool:
@@ -135,50 +134,109 @@ def is_ranking(block: relational.Select) -> bool:
     return all(call.function.name in ROW_NUMBERS for call in window_calls(block))
 
 
+def looks_ahead(call: FunctionCall) -> bool:
+    """Return whether a function with OVER reads rows after its own in the order."""
+    frame = None if call.over is None else call.over.frame
+    bounds = () if frame is None else (frame.lower, frame.upper)
+    words = [part.words for part in bounds if part is not None]
+    return call.function.name in LOOK_AHEAD or any("FOLLOWING" in part for part in words)
+
+
 def time_of(call: FunctionCall, named: relational.Named) -> int:
     """Return the position of the column by which OVER is ordered."""
     order = cast("Ref", cast("Over", call.over).order_by[0].value)
     return [column.name for column in named.columns].index(order.name)
 
 
+class Equations(NamedTuple):
+    """Equations of expressions over sources.
+
+    `new` are the aliases of sources without whose rows a row is returned, too: the side of an outer
+    join that may be missing, or the sources of a subquery that is no filter. The equations then
+    say which of their rows meet a row of the others, not that all sides are equal in a result.
+    None if they hold in every row of the result.
+    """
+
+    pairs: Sequence[Sequence[Typed]]
+    new: frozenset[str] | None = None
+
+
 def keys_of_sources(
-    equations: Iterable[Sequence[Typed]], aliases: Sequence[str]
+    equations: Iterable[Equations], aliases: Sequence[str], *, only_columns: bool
 ) -> list[list[Typed]]:
     """Return the keys that equations give: for each one an expression over each of the sources.
 
     Rows of the sources with other values of the key do not meet, nor do they decide whether a row
-    has a match.
+    has a match. With `only_columns` a key has only columns, which are NULL for a missing row.
     """
+    given = [(each.new, _sides_of(pair)) for each in equations for pair in each.pairs]
     classes: list[dict[Typed, str]] = []
-    for equation in equations:
-        sides = {
-            operand: alias for operand in equation if (alias := _alias_of(operand)) is not None
-        }
-        if len(set(sides.values())) != 2:
+    for new, sides in given:
+        if len({*sides.values()}) == 2 and new is None:
+            met = [known for known in classes if known.keys() & sides.keys()]
+            classes = [known for known in classes if known not in met]
+            classes.append(
+                {typed: alias for known in (*met, sides) for typed, alias in known.items()}
+            )
+    for new, sides in given:
+        if new is None or len({*sides.values()}) != 2 or {*sides.values()} <= new:
             continue
-        met = [known for known in classes if known.keys() & sides.keys()]
+        added = {typed: alias for typed, alias in sides.items() if alias in new}
+        others = {typed: alias for typed, alias in sides.items() if alias not in new}
+        if len(added) != 1 or len(others) != 1:
+            continue
+        for known in [known for known in classes if known.keys() & added.keys()]:
+            added |= {typed: alias for typed, alias in known.items() if alias in new}
+        met = [known for known in classes if known.keys() & others.keys()]
         classes = [known for known in classes if known not in met]
-        classes.append({typed: alias for known in (*met, sides) for typed, alias in known.items()})
-    keys = []
+        classes += [known | added for known in met] or [others | added]
+    keys: list[list[Typed]] = []
     for known in classes:
         by_alias = {alias: typed for typed, alias in known.items()}
         members = [by_alias[alias] for alias in aliases if alias in by_alias]
         # values of different types are equal where their hashes are not
-        if len(members) == len(aliases) and len({sql_type(typed.type) for typed in members}) == 1:
+        if len(members) != len(aliases) or len({sql_type(typed.type) for typed in members}) != 1:
+            continue
+        if members not in keys and not (only_columns and not all(map(_is_column, members))):
             keys.append(members)
     return keys
 
 
-def equations_of(block: relational.Select) -> Iterator[Sequence[Typed]]:
-    """Yield the operands of the equations that decide which rows of a block's sources meet."""
+def _sides_of(equation: Sequence[Typed]) -> dict[Typed, str]:
+    """Return the operands of an equation that read one source, with its alias."""
+    return {operand: alias for operand in equation if (alias := _alias_of(operand)) is not None}
+
+
+def _is_column(typed: Typed) -> bool:
+    """Return whether an expression is a column, or a cast of one."""
+    if isinstance(typed, FunctionCall) and typed.function.name == "CAST":
+        typed = typed.arguments[0]
+    return isinstance(typed, Ref)
+
+
+def equations_of(block: relational.Select) -> Iterator[Equations]:
+    """Yield the equations that decide which rows of a block's sources meet, innermost joins first.
+
+    After an outer join, WHERE does not decide whether a row has a match.
+    """
     joins = list(joins_in(block.source))
-    conditions = [part for join in joins for part in conjuncts(join.condition)]
-    # after an outer join, WHERE does not decide whether a row has a match
-    if all(join.kind in INNER for join in joins):
-        conditions += conjuncts(block.where)
-    for condition in conditions:
-        if isinstance(condition, FunctionCall) and condition.function.name == "=":
-            yield condition.arguments
+    for join in reversed(joins):
+        new = None
+        if any(kept_sides(join)):
+            side = join.left if join.kind is JoinKind.RIGHT else join.right
+            new = frozenset(aliases_of(side))
+        yield Equations(_pairs(join.condition), new)
+    if is_inner(block.source):
+        yield Equations(_pairs(block.where))
+
+
+def _pairs(condition: Typed | None) -> list[Sequence[Typed]]:
+    """Return the operands of the equations among the conjuncts of a condition."""
+    return [
+        part.arguments
+        for part in conjuncts(condition)
+        if isinstance(part, FunctionCall) and part.function.name == "="
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,21 +273,39 @@ class SubquerySources:
         return cls(query, named, is_source=False) if len(named) == len(leaves) else None
 
     @property
+    def aliases(self) -> list[str]:
+        """The aliases of all sources of the subquery, also of bounded ones."""
+        rows = rows_of(self.query)
+        if self.is_source or not isinstance(rows, relational.Select):
+            return [source.alias for source in self.sources]
+        return list(aliases_of(rows.source))
+
+    @property
     def has_state(self) -> bool:
         """Whether a row of the subquery depends on several rows of the sources."""
         rows = rows_of(self.query)
-        return not self.is_source and (not isinstance(rows, relational.Select) or has_state(rows))
+        if self.is_source:
+            return False
+        if not isinstance(rows, relational.Select):
+            return True
+        return has_state(rows) or not is_inner(rows.source)
 
-    def equations(self, block: relational.Select) -> Iterator[Sequence[Typed]]:
+    def equations(self, block: relational.Select) -> Iterator[Equations]:
         """Yield the equations that decide which rows of a block and the subquery meet."""
+        pairs: list[Sequence[Typed]] = []
         rows = rows_of(self.query)
-        if isinstance(rows, relational.Select) and not self.is_source:
-            yield from equations_of(rows)
-        (source, *_) = self.sources
-        if self.is_source and len(source.columns) == 1:
-            (column,) = source.columns
-            own = Ref(column.name, column.type, source.alias)
-            yield from ((value, own) for value in _members(block, self.query))
+        if not self.is_source and isinstance(rows, relational.Select):
+            if is_inner(rows.source):
+                pairs = [pair for each in equations_of(rows) for pair in each.pairs]
+        elif len(self.sources[0].columns) == 1:
+            (column,) = self.sources[0].columns
+            own = Ref(column.name, column.type, self.sources[0].alias)
+            pairs = [(value, own) for value in _members(block, self.query)]
+        is_filter = any(part is self.query for part in lasting_filters(block))
+        new = frozenset(source.alias for source in self.sources)
+        within = [pair for pair in pairs if {*_sides_of(pair).values()} <= new]
+        yield Equations(within)
+        yield Equations(pairs, None if is_filter and is_inner(block.source) else new)
 
     def rows(self, new: Mapping[int, Relation]) -> Relation:
         """Return the subquery with other sources, by their identity."""

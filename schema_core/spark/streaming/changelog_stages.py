@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import chain
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from schema_core.base.paths import format_path
 from schema_core.expressions.typed import (
@@ -32,7 +32,9 @@ from schema_core.query.relation import (
     Scan,
     conjuncts,
     expressions_of,
+    is_inner,
     joins_in,
+    kept_sides,
     relations_in,
     result_columns,
     rows_of,
@@ -40,7 +42,7 @@ from schema_core.query.relation import (
     without_common_tables,
 )
 from schema_core.query.temporal_joins import is_as_of_rowtime, snapshot_of
-from schema_core.query.window_bounds import BOUNDS, bounds_of_window
+from schema_core.query.window_bounds import BOUNDS, WindowBound, bounds_of_window
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
@@ -51,12 +53,13 @@ from schema_core.spark.streaming.block_keys import (
     is_over_block,
     is_plain,
     is_ranking,
-    kept_sides,
     key_of,
     keys_of_sources,
     lasting_filters,
     leaves_of,
+    looks_ahead,
     operation_of,
+    padded_aliases,
     reads_outer,
     time_of,
     window_calls,
@@ -70,8 +73,8 @@ from schema_core.spark.streaming.incremental import (
     is_lateral_query,
     stream_plan,
 )
-from schema_core.spark.streaming.interval_joins import INNER, time_bounds
-from schema_core.spark.streaming.stage_builder import HINT, StageBuilder
+from schema_core.spark.streaming.interval_joins import time_bounds
+from schema_core.spark.streaming.stage_builder import AS_OF, HINT, StageBuilder
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
     NEW,
@@ -147,6 +150,17 @@ class _Staging(StageBuilder):
         self._bounded: list[tuple[Scan, Relation]] = []
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
+
+    def savepoint(self) -> Callable[[], None]:
+        """Return a function that removes what is added from now on."""
+        lists: list[list[Any]] = [self.stages, self._operators, self._bounded]
+        lengths = [len(part) for part in lists]
+
+        def undo() -> None:
+            for part, length in zip(lists, lengths, strict=True):
+                del part[length:]
+
+        return undo
 
     def plan(self, query: Relation) -> StagedQuery | None:
         scans = {id(part): part for part in relations_in(query) if isinstance(part, Scan)}
@@ -340,8 +354,8 @@ class _Staging(StageBuilder):
 
     def _stateful(self, block: relational.Select) -> Relation:
         """Return the result of GROUP BY, DISTINCT or OVER over rows that are read by row."""
-        if block.distinct and block.grouping is not None:
-            return self._distinct_groups(block)
+        if block.distinct and (block.grouping is not None or window_calls(block)):
+            return self._distinct_rows(block)
         rows, block = split_block(block)
         key = key_of(block)
         named = cast("relational.Named", block.source)
@@ -362,7 +376,7 @@ class _Staging(StageBuilder):
         result = self.add_stage(
             query, [input_], places, name, inserts=inserts, complete=is_complete
         )
-        self.note_windows(result, block, bounds)
+        self.note_windows(result, block, bounds if is_complete else {})
         return result
 
     def _over(
@@ -385,7 +399,8 @@ class _Staging(StageBuilder):
         query = replace(block, items=(*block.items, mark), source=source)
         return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marked=True)
 
-    def _distinct_groups(self, block: relational.Select) -> Relation:
+    def _distinct_rows(self, block: relational.Select) -> Relation:
+        """Return the distinct rows of a block with groups or OVER, in a stage of their own."""
         groups = replace(block, distinct=False)
         columns = result_columns(groups)
         items = [Item(column.name, Ref(column.name, column.type, INPUT)) for column in columns]
@@ -405,10 +420,12 @@ class _Staging(StageBuilder):
         rows, over = split_block(inner)
         key = key_of(over)
         source = cast("relational.Named", over.source)
+        undo = self.savepoint()
         below = self._by_row(rows)
         bounds = self.bounds(replace(source, input=below))
         is_complete = self.is_complete(replace(source, input=below), key)
         if not is_complete and not (block.where is not None and is_ranking(inner)):
+            undo()
             return None  # OVER by itself, which `_stateful` computes
         input_ = self.make_input(below, key)
         query, places = with_key(over, key)
@@ -438,7 +455,10 @@ class _Staging(StageBuilder):
             (named.alias, column.name): bounds.get(reference(item.expression))
             for column, item in zip(columns, over.items, strict=False)
         }
-        self.note_windows(result, block, {name: part for name, part in parts.items() if part})
+        known: dict[object, WindowBound] = {
+            name: part for name, part in parts.items() if part and is_complete
+        }
+        self.note_windows(result, block, known)
         return result
 
     def _join(
@@ -461,7 +481,11 @@ class _Staging(StageBuilder):
         sources = [leaf for leaf in named if is_plain(leaf)]
         sources += [leaf for part in within for leaf in part.sources]
         equations = [*equations_of(block), *chain(*(part.equations(block) for part in within))]
-        key = keys_of_sources(equations, [leaf.alias for leaf in sources])
+        key = keys_of_sources(
+            equations,
+            [leaf.alias for leaf in sources],
+            only_columns=not is_inner(source),
+        )
         keys = [[parts[place] for parts in key] for place in range(len(sources))]
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
         self._require_no_time_bounds(block, below)
@@ -475,7 +499,7 @@ class _Staging(StageBuilder):
         query = replace(query, source=with_leaves(source, new))
         lasting = {id(part) for part in lasting_filters(block)}
         inserts = (
-            all(join.kind in INNER for join in joins_in(source))
+            is_inner(source)
             and all(id(part.query) in lasting and not part.has_state for part in within)
             and all(input_.inserts for input_ in inputs)
         )
@@ -488,8 +512,14 @@ class _Staging(StageBuilder):
         result = self.add_stage(
             query, inputs, places, name, inserts=inserts, complete=is_complete, drivers=drivers
         )
-        bounds = {name: part for leaf in below for name, part in self.bounds(leaf).items()}
-        self.note_windows(result, block, bounds if is_complete else {})
+        padded = {alias for join in joins_in(source) for alias in padded_aliases(join)}
+        bounds = {
+            name: part
+            for leaf in below
+            if leaf.alias not in padded and is_complete
+            for name, part in self.bounds(leaf).items()
+        }
+        self.note_windows(result, block, bounds)
         return result
 
     def _within(
@@ -506,7 +536,7 @@ class _Staging(StageBuilder):
                 self._require_computable(block)
                 self._require_no_over(block, "a subquery")
             within.append(part)
-            aliases += [leaf.alias for leaf in part.sources]
+            aliases += part.aliases
         return within if len(set(aliases)) == len(aliases) else None
 
     def _require_no_time_bounds(self, block: relational.Select, sides: Sequence[Relation]) -> None:
@@ -515,7 +545,7 @@ class _Staging(StageBuilder):
         if not isinstance(join, relational.Join) or all(map(self.inserts, sides)):
             return
         conditions = conjuncts(join.condition)
-        if join.kind in INNER:
+        if not any(kept_sides(join)):
             conditions = [*conditions, *conjuncts(block.where)]
         if time_bounds(conditions, join) is not None:
             self.refuse("a join by bounds of the rowtimes of rows that are updated", HINT)
@@ -637,11 +667,13 @@ class _Staging(StageBuilder):
         rows = self.add_gate(
             self._by_row(named.input),
             _place_of(period, named.columns),
-            "FOR SYSTEM_TIME AS OF",
+            AS_OF,
             is_end=False,
             keeps_late=True,
         )
-        key = keys_of_sources(equations_of(block), [leaf.alias for leaf in (named, *versions)])
+        key = keys_of_sources(
+            equations_of(block), [leaf.alias for leaf in (named, *versions)], only_columns=False
+        )
         if any(_scan_of_versions(leaf) is None for leaf in versions):
             key = []
         inputs = [
@@ -657,9 +689,8 @@ class _Staging(StageBuilder):
         first = self.make_input(replace(named, input=rows), [parts[0] for parts in key])
         new = {id(named): replace(named, input=first.scan)}
         query = replace(block, source=with_leaves(source, new))
-        name = "FOR SYSTEM_TIME AS OF"
         drivers = (len(inputs),)
-        return self.add_stage(query, [*inputs, first], (), name, inserts=True, drivers=drivers)
+        return self.add_stage(query, [*inputs, first], (), AS_OF, inserts=True, drivers=drivers)
 
     def _require_computable(self, block: relational.Select) -> None:
         """Refuse what Flink computes in streaming mode by time, not by rows."""
@@ -677,6 +708,9 @@ class _Staging(StageBuilder):
         """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
         if is_ranked and is_ranking(block):
             return
+        for call in window_calls(block):
+            if looks_ahead(call):
+                self.refuse(f"{call.function.name} OVER rows that arrive later", HINT)
         orders = [call.over.order_by[:1] for call in window_calls(block) if call.over is not None]
         kinds = {timestamp_kind(key.value.type) for order in orders for key in order}
         is_ascending = all(order and not order[0].descending for order in orders)

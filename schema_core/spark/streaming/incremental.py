@@ -1,8 +1,8 @@
 """Queries of unbounded tables: which operations Spark computes as rows arrive, with which state.
 
 Projections, filters, UNNEST, UNION ALL of unbounded tables and joins with bounded tables need only
-the new rows. One operation may have a state (`OperatorState`). What else needs all rows is refused
-before the job.
+the new rows. One operation may have a state (`OperatorState`). `changelog_stages` computes all
+others.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from schema_core.query.relation import (
     conjuncts,
     expressions_of,
     is_aggregate,
+    kept_sides,
     outer_columns,
     parts_of,
     rows_of,
@@ -47,27 +48,15 @@ from schema_core.query.window_bounds import (
 )
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.streaming.interval_joins import (
-    INNER,
     TimeBounds,
     TimedSide,
     equations,
     time_bounds,
     timed_join,
 )
-from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
+from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind, timestamp_kind
-
-#: Kind of a join -> which sides, left and right, may be unbounded. The other side is complete when
-#: a micro-batch starts: a row without a match never gets one later.
-_SIDES: dict[JoinKind, tuple[bool, bool]] = {
-    JoinKind.COMMA: (True, True),
-    JoinKind.CROSS: (True, True),
-    JoinKind.INNER: (True, True),
-    JoinKind.LEFT: (True, False),
-    JoinKind.RIGHT: (False, True),
-    JoinKind.FULL: (False, False),
-}
 
 
 class OperatorState(Enum):
@@ -373,9 +362,10 @@ class _StreamAnalysis:
             _decline(stream)
         if left is not None and right is not None:
             return self._interval_join(join, left, right)
-        for side, allowed in zip((left, right), _SIDES[join.kind], strict=True):
-            if side is not None and not allowed:
-                _decline(side)
+        # the bounded side is complete: its rows without a match may get one later
+        keeps_left, keeps_right = kept_sides(join)
+        if (keeps_right and left is not None) or (keeps_left and right is not None):
+            raise _NeedsStagesError
         if stream is not None and stream.is_updated:
             _decline(stream)
         return stream
@@ -385,7 +375,7 @@ class _StreamAnalysis:
         for side in (left, right):
             _require_no_state(side)
         conditions = conjuncts(join.condition)
-        if join.kind in INNER:
+        if not any(kept_sides(join)):
             conditions = [*conditions, *self._where]
         bounds = time_bounds(conditions, join)
         if bounds is None or not any(equations(conditions, join)):

@@ -36,9 +36,6 @@ TIME: Final = f"{PREFIX}time"
 #: Its type, which is TIMESTAMP in Spark.
 INSTANT: Final = LocalZonedTimestampType(3)
 
-#: Kinds of joins that have WHERE as a condition, too.
-INNER: Final = frozenset({JoinKind.COMMA, JoinKind.CROSS, JoinKind.INNER})
-
 #: Comparison -> the comparison of its operands in the other order.
 _TURNED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

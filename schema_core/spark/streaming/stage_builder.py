@@ -1,4 +1,4 @@
-"""Adds stages to a streaming query, and knows which relations change and how."""
+"""The stages of a streaming query while it is planned, and which relations change, and how."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ HINT: Final = (
     "read the table with options that bound it, or write its rows into a table and query that in "
     "batch mode"
 )
+
+
+#: The name of joins as of a rowtime, whose rows have the rowtime for which they wait.
+AS_OF: Final = "FOR SYSTEM_TIME AS OF"
 
 
 class StageBuilder:
@@ -128,6 +132,8 @@ class StageBuilder:
         own = columns[: len(columns) - len(hidden) - marked]
         result = scan_of(own, len(self.stages))
         inserts = inserts or complete
+        if complete and not all(input_.inserts for input_ in inputs):
+            self.refuse(f"{name} of windows whose rows are updated", HINT)
         self.stages.append(
             Stage(
                 query,
@@ -176,6 +182,19 @@ class StageBuilder:
             place: part for place, part in enumerate(parts) if part is not None
         }
 
+    def _require_rows_in_time(self, rows: Relation, name: str) -> None:
+        """Refuse to wait for the time of joined rows, which may be older than the watermark.
+
+        Rows that a join without windows returns have the rowtime of the one that arrived first.
+        """
+        read = {id(part) for part in relations_in(rows)}
+        for stage in reversed(self.stages):
+            if id(stage.result) in read:
+                read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
+                is_regular = isinstance(stage, Stage) and not stage.complete
+                if is_regular and len(stage.inputs) > 1 and stage.name != AS_OF:
+                    self.refuse(f"{name} of the result of {stage.name} without windows", HINT)
+
     def add_gate(
         self,
         rows: Relation,
@@ -189,6 +208,7 @@ class StageBuilder:
         """Return the rows of a relation by row, when the watermark has passed their time."""
         if not self.inserts(rows) and (sessions is not None or not is_end):
             self.refuse(f"{name} of rows that are updated", HINT)
+        self._require_rows_in_time(rows, name)
         input_ = self.make_input(rows)
         columns = input_.scan.columns
         if sessions is not None:

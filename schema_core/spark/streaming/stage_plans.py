@@ -79,7 +79,7 @@ class Stage:
             which never change. They meet rows that arrived before, of inputs after theirs, or
             until now, of inputs before theirs. Empty if the result of a key may change.
         marked: Whether `query` computes the rows of the only input together, and its last column
-            says which of them are new.
+            is true for the new ones.
         retention: For how many milliseconds the rows of a key without changes are kept; 0 is
             forever.
     """

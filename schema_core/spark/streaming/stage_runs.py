@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.environment.options import IDLE_TIMEOUT
@@ -33,6 +33,7 @@ from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import KIND, has_kinds
 from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 from schema_core.spark.streaming.stage_plans import (
     NEW,
     Gate,
@@ -45,7 +46,7 @@ from schema_core.spark.streaming.stage_plans import (
     scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
-from schema_core.spark.streaming.stage_watermarks import StageWatermarks, Watermarks
+from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.stream_metrics import as_watermark
 from schema_core.spark.streaming.stream_stages import StreamedQuery
@@ -250,17 +251,16 @@ class StageRuns:
     def changes(self, rows: DataFrame, number: int) -> DataFrame:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
         self._require_same_stages(number)
-        self._now = now()
         for stored in chain(self._normalized.values(), self._kept.values(), self._results.values()):
             stored.begin(number)
         if self._query.reads_sources_again:
             rows.persist()
         try:
+            times = self._advance(rows, number)
             changes = self._new_rows(rows, number)
-            watermarks = self._advance(rows, number) if self._query.timed else (None, None)
             for place, stage in enumerate(self._query.stages):
                 if isinstance(stage, Gate):
-                    result = self._release(place, stage, changes, watermarks)
+                    result = self._release(place, stage, changes, times)
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
                 elif stage.drivers:
@@ -305,14 +305,17 @@ class StageRuns:
         """Require that these stages have written the rows of earlier micro-batches."""
         stages = [
             *([NORMALIZED, place] for place in self._query.normalized),
-            *([stage.name, len(stage.kept)] for stage in self._query.stages),
+            *map(_layout_of, self._query.stages),
         ]
         content = json.dumps({"version": VERSION, "stages": stages}).encode()
         if number == 0:
             self._directory.mkdirs("")
             self._directory.delete(LAYOUT)
             self._directory.create(LAYOUT, content)
-        elif self._directory.read(LAYOUT) != content:
+            return
+        if (stored := self._directory.read(LAYOUT)) is None:
+            raise invalid_checkpoint(self._directory.path(LAYOUT), "is missing")
+        if stored != content:
             raise ConflictError(
                 f"other stages have written the rows in {self._directory.root!r}",
                 code="checkpoint-mismatch",
@@ -368,8 +371,8 @@ class StageRuns:
 
     # --- time ----------------------------------------------------------------------------------
 
-    def _advance(self, rows: DataFrame, number: int) -> Watermarks:
-        """Return the watermark before and after a micro-batch: the least one of the sources.
+    def _advance(self, rows: DataFrame, number: int) -> BatchTime:
+        """Return the times of a micro-batch: the watermark is the least one of the sources.
 
         It is that of the rows that have arrived, in milliseconds, and one later.
         """
@@ -377,19 +380,20 @@ class StageRuns:
             f"unix_millis(max({quote(f'{ROW}{place}')}.{quote(WATERMARK)})) AS w{place}"
             for place in self._query.timed
         ]
-        new = rows.selectExpr(*latest).first() or ()
-        before, self._watermark = self._watermarks.advance(number, new, self._now)
-        return before, self._watermark
+        new = (rows.selectExpr(*latest).first() or ()) if latest else ()
+        batch = self._watermarks.advance(number, new, now())
+        self._watermark, self._now = batch.after, batch.now
+        return batch
 
     def _release(
         self,
         place: int,
         gate: Gate,
         changes: Mapping[int, Changes],
-        watermarks: Watermarks,
+        times: BatchTime,
     ) -> DataFrame:
         """Return the rows of a gate whose time the watermark has passed in a micro-batch."""
-        before, after = watermarks
+        before, after, _ = times
         column, type_ = gate.time
         physical = from_physical(nodes.Column(column), type_)
         millis = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
@@ -465,20 +469,20 @@ class StageRuns:
         hidden = [column.name for column in columns[len(stage.result.columns) :]]
         result = result.drop(*hidden)
         stored = self._results[place]
-        like = adding(result)
+        like = clock.stamped(adding(result))
         old = stored.rows_before(like)
         if stage.inserts and old is None:
-            new_changes = like
+            new_changes = adding(result)
         else:
             former = None
             if old is not None:
                 old = clock.of_keys(_of_keys(old, keys, has_key=bool(stage.key)), living)
-                former = stored.remaining(old)
+                former = stored.remaining(old.drop(TOUCHED))
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
             new_changes = _without_removals(new_changes, stage) if stage.inserts else new_changes
-        change = stored.add(new_changes)
+        change = stored.add(clock.stamped(new_changes))
         clock.compact(kept, read, [(stored, change)])
-        return change.drop(HASH)
+        return change.drop(HASH, TOUCHED)
 
     def _clock_of(self, stage: Stage) -> ClockOfKeys:
         return ClockOfKeys(stage.retention, self._now)
@@ -534,7 +538,11 @@ class StageRuns:
             if rows is not None and (index != driver or stage.marked)
         }
         clock = self._clock_of(stage)
-        living = clock.living_keys(earlier.values())
+        living = clock.living_keys(
+            _of_keys(rows, keys, has_key=bool(stage.inputs[index].key))
+            for index, rows in before.items()
+            if rows is not None
+        )
         frames = {}
         for index, input_ in enumerate(stage.inputs):
             parts = [new[index]] if index <= driver else []
@@ -584,6 +592,12 @@ class StageRuns:
             }
             frames.append(adding(self._frame_of(relation, columns, rows), adds=is_addition))
         return reduce(lambda left, right: left.union(right), frames)
+
+
+def _layout_of(stage: Stage | Gate) -> list[Any]:
+    """Return what decides how a stage keeps its rows."""
+    layout: list[Any] = [stage.name, list(stage.kept), [own.key for own in stage.inputs]]
+    return [*layout, bool(stage.retention), stage.key] if isinstance(stage, Stage) else layout
 
 
 def _hash(frame: DataFrame, key: KeyColumns) -> str:

@@ -20,6 +20,7 @@ from schema_core.spark.changelog import ROW_KIND, adding, state_of
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.session.api_mode import is_connect, java_class
+from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 from schema_core.spark.streaming.checkpoints import missing_checkpoint
 from schema_core.spark.streaming.stream_metrics import AwaitedCounts
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How many micro-batches write changes before the rows that remain are written.
 COMPACTED: Final = 10
+#: The file that Spark writes when all files of a directory are complete.
+SUCCESS: Final = "_SUCCESS"
 _NAME = regex(r"(base|delta)-([0-9]{1,19})")
 
 
@@ -56,10 +59,18 @@ class StoredRows:
         self._before: list[str] = []
 
     def begin(self, number: int) -> None:
-        """Begin a micro-batch: find the rows before it, and remove files that it does not read."""
+        """Begin a micro-batch: find the rows before it, and remove files that it does not read.
+
+        Raises:
+            ExternalError: `invalid-checkpoint` if changes of an earlier micro-batch are missing.
+        """
         files = [(kind, of) for kind, of in self._files() if of < number]
         base = max((of for kind, of in files if kind == "base"), default=-1)
-        later = [f"delta-{of}" for kind, of in files if kind == "delta" and of > base]
+        later = [f"delta-{of}" for of in range(base + 1, number)]
+        present = {f"{kind}-{of}" for kind, of in files}
+        for name in later:
+            if name not in present:
+                raise invalid_checkpoint(self._directory.path(name), "is missing")
         with self._lock:
             self._number = number
             self._before = ([f"base-{base}"] if base >= 0 else []) + later
@@ -151,7 +162,11 @@ class StoredRows:
         return sorted(files, key=lambda file: file[1])
 
     def _write(self, rows: DataFrame, name: str) -> None:
-        rows.write.mode("overwrite").parquet(self._directory.path(name))
+        """Write rows, except again in a repeated micro-batch: the sink may have them already."""
+        path = self._directory.path(name)
+        place = Directory(self._directory.system, path)
+        if not self._number or not place.entries(SUCCESS):
+            rows.write.mode("overwrite").parquet(path)
         with self._lock:
             self._counts[name] = None
             if name.startswith("delta"):

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from schema_core.spark.commit.directory import Directory
+from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 
 #: Prefix of the names of the files.
 WATERMARKS: Final = "watermarks-"
-#: The watermark before and after a micro-batch, in milliseconds; None until all sources have one.
-Watermarks: TypeAlias = "tuple[int | None, int | None]"
+
+
+class BatchTime(NamedTuple):
+    """The watermark before and after a micro-batch, and its processing time, in milliseconds.
+
+    A watermark is None until all sources have one.
+    """
+
+    before: int | None
+    after: int | None
+    now: int
 
 
 class SourceTime(NamedTuple):
@@ -32,12 +42,19 @@ class StageWatermarks:
         self._sources = sources
         self._idle = idle
 
-    def advance(self, number: int, latest: Sequence[int | None], now: int) -> Watermarks:
-        """Store and return the watermarks of a micro-batch at the time `now`.
+    def advance(self, number: int, latest: Sequence[int | None], now: int) -> BatchTime:
+        """Store and return the times of a micro-batch at the time `now`.
 
-        `latest` are the largest watermarks of new rows, None for sources without any.
+        `latest` are the largest watermarks of new rows, None for sources without any. A repeated
+        micro-batch has the times of its first run.
+
+        Raises:
+            ExternalError: `invalid-checkpoint` if the times of the micro-batch before are missing.
         """
         before, sources = self._read(number - 1, now)
+        if number and (content := self._directory.read(f"{WATERMARKS}{number}")) is not None:
+            stored = json.loads(content)
+            return BatchTime(before, stored["watermark"], stored["now"])
         after = [
             source if new is None else SourceTime(max(new, source.watermark or new), now)
             for new, source in zip(latest, sources, strict=True)
@@ -49,14 +66,17 @@ class StageWatermarks:
         for entry in self._directory.entries(WATERMARKS):
             if entry.name != f"{WATERMARKS}{number - 1}":
                 self._directory.delete(entry.name)
-        content = json.dumps({"watermark": least, "sources": after}).encode()
+        content = json.dumps({"now": now, "watermark": least, "sources": after}).encode()
         self._directory.create(f"{WATERMARKS}{number}", content)
-        return before, least
+        return BatchTime(before, least, now)
 
     def _read(self, number: int, now: int) -> tuple[int | None, list[SourceTime]]:
-        content = self._directory.read(f"{WATERMARKS}{number}") if number >= 0 else None
-        if content is None:
+        """Return the watermark after a micro-batch, and the times of the sources."""
+        if number < 0:
             return None, [SourceTime(None, now)] * self._sources
+        name = f"{WATERMARKS}{number}"
+        if (content := self._directory.read(name)) is None:
+            raise invalid_checkpoint(self._directory.path(name), "is missing")
         stored = json.loads(content)
         return stored["watermark"], [SourceTime(*source) for source in stored["sources"]]
 
@@ -72,4 +92,4 @@ def _least(sources: Sequence[SourceTime], since: int | None) -> int | None:
     """
     active = [source for source in sources if since is None or source.arrived > since] or sources
     known = [source.watermark for source in active if source.watermark is not None]
-    return min(known) if len(known) == len(active) else None
+    return min(known) if known and len(known) == len(active) else None

@@ -17,6 +17,7 @@ from schema_core.query.from_clause import STATE_TTL
 from schema_core.query.relation import Relation, Select, relations_in
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.tree import quote
+from schema_core.spark.session.api_mode import functions_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,6 +30,9 @@ FOREVER: Final = timedelta(0)
 HASH: Final = f"{PREFIX}hash"
 #: The column with the time of the micro-batch that changed a key, in milliseconds.
 TOUCHED: Final = f"{PREFIX}touched"
+#: The columns with the last change of a key, and the first one since it has expired.
+LAST: Final = f"{PREFIX}last"
+FIRST: Final = f"{PREFIX}first"
 
 
 def has_retention(query: Relation, options: Mapping[str, str]) -> bool:
@@ -42,7 +46,7 @@ def retention_of(query: Relation, inputs: int, default: timedelta) -> int:
     If hints give its inputs different times, it is the longest; 0 is forever.
 
     Raises:
-        SchemaError: `invalid-option` for a hint whose value is no duration.
+        SchemaError: `invalid-option` for a hint whose value is not a duration.
     """
     hinted = dict(_hinted(query))
     times = [duration(text) for text in hinted.values()]
@@ -77,19 +81,30 @@ class ClockOfKeys:
         return rows.selectExpr("*", f"{self.now}L AS {quote(TOUCHED)}")
 
     def living_keys(self, stored: Iterable[DataFrame]) -> DataFrame | None:
-        """Return the keys of stored rows that live, with their last change; None if all live."""
+        """Return the keys of stored rows that live; None if all live.
+
+        Their columns are the last change of a key, and the first one after it has expired before.
+        """
         times = [rows.select(quote(HASH), quote(TOUCHED)) for rows in stored if self.retention]
         if not times:
             return None
-        last = reduce(lambda left, right: left.union(right), times).groupBy(quote(HASH))
-        touched = last.agg({TOUCHED: "max"}).toDF(HASH, TOUCHED)
-        return touched.where(f"{quote(TOUCHED)} > {self.now - self.retention}L")
+        by_key = f"OVER (PARTITION BY {quote(HASH)} ORDER BY {quote(TOUCHED)})"
+        pause = f"{quote(TOUCHED)} - lag({quote(TOUCHED)}) {by_key}"
+        every = reduce(lambda left, right: left.union(right), times).distinct()
+        begins = every.selectExpr("*", f"coalesce({pause}, {self.retention}L) AS pause")
+        expr = functions_of(begins).expr
+        living = begins.groupBy(quote(HASH)).agg(
+            expr(f"max({quote(TOUCHED)}) AS {quote(LAST)}"),
+            expr(f"max(if(pause >= {self.retention}L, {quote(TOUCHED)}, NULL)) AS {quote(FIRST)}"),
+        )
+        return living.where(f"{quote(LAST)} > {self.now - self.retention}L")
 
     def of_keys(self, rows: DataFrame, living: DataFrame | None) -> DataFrame:
-        """Return the rows of living keys."""
+        """Return the rows of living keys that have not expired."""
         if living is None:
             return rows
-        return rows.join(living, HASH, "left_semi").select(*map(quote, rows.columns))
+        joined = rows.join(living, HASH).where(f"{quote(TOUCHED)} >= {quote(FIRST)}")
+        return joined.select(*map(quote, rows.columns))
 
     def compact(
         self,
@@ -106,15 +121,12 @@ class ClockOfKeys:
         for stored, own in pairs:
             stored.compact(own, None if living is None else partial(_touched, stored, living))
         for stored, changes in results:
-            stored.compact(changes, partial(self._living_rows, stored, living))
-
-    def _living_rows(
-        self, stored: StoredRows, living: DataFrame | None, changes: DataFrame
-    ) -> DataFrame:
-        return self.of_keys(stored.remaining(changes), living)
+            stored.compact(changes, None if living is None else partial(_touched, stored, living))
 
 
 def _touched(stored: StoredRows, living: DataFrame, changes: DataFrame) -> DataFrame:
     """Return the rows that remain of living keys, with the time of the last change of the key."""
-    remaining = stored.remaining(changes.drop(TOUCHED)).join(living, HASH)
-    return remaining.select(*map(quote, changes.columns))
+    own = changes.join(living, HASH).where(f"{quote(TOUCHED)} >= {quote(FIRST)}")
+    remaining = stored.remaining(own.select(*map(quote, changes.columns)).drop(TOUCHED))
+    stamped = remaining.join(living, HASH).withColumnRenamed(LAST, TOUCHED)
+    return stamped.select(*map(quote, changes.columns))
