@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from schema_core.spark.commit.directory import Directory
@@ -52,8 +53,9 @@ class StageWatermarks:
             ExternalError: `invalid-checkpoint` if the times of the micro-batch before are missing.
         """
         before, sources = self._read(number - 1, now)
-        if number and (content := self._directory.read(f"{WATERMARKS}{number}")) is not None:
-            stored = json.loads(content)
+        first = self._directory.read(f"{WATERMARKS}{number}") if number else None
+        with suppress(ValueError):  # the first run was killed while it wrote the file
+            stored = json.loads(first or "")
             return BatchTime(before, stored["watermark"], stored["now"])
         after = [
             source if new is None else SourceTime(max(new, source.watermark or new), now)
