@@ -71,7 +71,7 @@ def unpivot(source: syntax.Unpivot, data: Relation, chain: ScopeChain) -> relati
     )
     where = None
     if not source.include_nulls:
-        where = _measured(source, SelectScope(chain, (SourceBinding(ITEMS, added),)))
+        where = _is_any_measure_set(source, SelectScope(chain, (SourceBinding(ITEMS, added),)))
         if len(measures) == 1:
             measures = [Column(measures[0].name, measures[0].type.not_null())]
     items = [
@@ -117,11 +117,11 @@ def _axis_values(item: syntax.UnpivotItem, count: int, scope: SelectScope) -> li
 
 
 def _common_type(values: Sequence[Typed], span: Span) -> types.DataType:
-    found = [value.type for value in values]
-    common = least_restrictive(found)
+    own = [value.type for value in values]
+    common = least_restrictive(own)
     if common is None or common.root is types.TypeRoot.NULL:
         hint = "CAST the columns in a query, or use literals of one type"
-        raise SchemaError(no_common_type(found), code="no-common-type", hint=hint, span=span)
+        raise SchemaError(no_common_type(own), code="no-common-type", hint=hint, span=span)
     return common
 
 
@@ -153,7 +153,7 @@ def _comparable(constant: Typed) -> Hashable:
             return constant
 
 
-def _measured(source: syntax.Unpivot, scope: SelectScope) -> Typed:
+def _is_any_measure_set(source: syntax.Unpivot, scope: SelectScope) -> Typed:
     """Return the condition that some measure is not NULL."""
     names = [syntax.Name((ITEMS, *name.parts), span=name.span) for name in source.measures]
     tests: list[syntax.Expression] = [

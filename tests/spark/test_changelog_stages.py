@@ -96,7 +96,7 @@ STAGES = {
     ),
     "SELECT id, (SELECT MAX(v) FROM s WHERE s.id = s2.id) FROM s2": (["a subquery 1"], False),
     "SELECT id, (SELECT MAX(v) FROM s WHERE s.id > s2.id) FROM s2": (["a subquery 0"], False),
-    # a row of s3 that is equal to both is no condition of the pairs of s and s2
+    # a row of s3 that is equal to both is not a condition of the pairs of s and s2
     "SELECT s.id FROM s JOIN s2 ON s.id > s2.id"
     " WHERE NOT EXISTS (SELECT 1 FROM s3 WHERE s3.id = s.id AND s3.id = s2.id)": (
         ["a subquery 0"],
@@ -111,7 +111,7 @@ STAGES = {
         ["a join 0"],
         False,
     ),
-    # the value of a missing row is no NULL
+    # the value of a missing row is not NULL
     "SELECT s.id FROM s FULL JOIN s2 ON COALESCE(s.id, 0) = COALESCE(s2.id, 0)": (
         ["a join 0"],
         False,
@@ -284,7 +284,7 @@ def test_the_longest_retention_of_the_inputs_counts(session: Session, query: str
     assert RETENTIONS[query] == [stage.retention / 3_600_000 for stage in stages]
 
 
-#: Query -> what EXPLAIN says about its state.
+#: Query -> what EXPLAIN shows of its state.
 STATES = {
     "SELECT id FROM s": [],
     "SELECT v, COUNT(DISTINCT id) FROM s GROUP BY v": ["GROUP BY: rows and result by key, forever"],

@@ -55,7 +55,7 @@ def test_changes_that_are_normalized_keep_rows(session: Session) -> None:
     plan = staged(session, "SELECT id FROM s", SourceChanges(inserts=False, key=("v",)))
 
     assert ([], False, None) == (list(plan.stages), plan.inserts, plan.by_change)
-    assert [0] == plan.normalized
+    assert [0] == plan.normalized_sources
     assert [frozenset({"id", "v"})] == [columns for _, columns in plan.columns_read()]
 
 

@@ -280,9 +280,9 @@ class JobGraph:
         sinks = [sink for graph in graphs for sink in graph.sinks]
         calls = [call for graph in graphs for call in graph.after_commit]
         composite = CompositeExecution if ends else ConcurrentExecution
-        found = cls(name, composite(graphs), sinks, after_commit=calls)
-        found.before_commit += [call for graph in graphs for call in graph.before_commit]
-        return found
+        job = cls(name, composite(graphs), sinks, after_commit=calls)
+        job.before_commit += [call for graph in graphs for call in graph.before_commit]
+        return job
 
 
 #: The sinks of the statement set that is being prepared -> how many of its INSERTs write it.

@@ -169,7 +169,7 @@ class Reader:
         """
         bound, demand = self._context.source(scan), ScanDemand(columns)
         configuration, database = snapshot(self._context.options), self._context.database()
-        connector, context = self._opened(session, bound, configuration)
+        connector, context = self._open_table(session, bound, configuration)
         located = partial(using, bound.identifier, bound.table.options, "read")
         with located(), spark_errors():
             context = read_context(connector, context, demand)
@@ -320,14 +320,7 @@ class Reader:
         connector = open_spark_connector(bound, "read", self._context.options)
         if not isinstance(connector, SupportsVectorSearch):
             return None
-        return connector, ReadContext(
-            bound.identifier,
-            bound.table,
-            snapshot(self._context.options),
-            bound.is_temporary,
-            session=session,
-            zone=self.zone,
-        )
+        return connector, self._context_of(session, bound, snapshot(self._context.options))
 
     @staticmethod
     def _analyse(names: TemporaryNames, text: str) -> DataFrame:
@@ -357,18 +350,8 @@ class Reader:
             reads: Gets the table.
         """
         session = self._session.open_session()
-        connector = open_spark_connector(bound, "read", self._context.options)
-        declared = metadata_types(connector, bound.table)
-        context = ReadContext(
-            bound.identifier,
-            bound.table,
-            snapshot(self._context.options),
-            bound.is_temporary,
-            session=session,
-            zone=self.zone,
-            metadata=declared,
-            groups=groups,
-        )
+        connector, context = self._open_table(session, bound, snapshot(self._context.options))
+        context = replace(context, groups=groups)
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             context = read_context(connector, context, replace(demand, filters=(), limit=None))
             metadata = {**context.metadata, key: connector.metadata[key]}
@@ -461,19 +444,24 @@ class Reader:
         filters = (Filter(filter_, self.zone) for filter_ in (demand.filters if demand else ()))
         return with_raw_conditions(view, bound.table.resolved_schema, raw, filters)
 
-    def _opened(
+    def _open_table(
         self, session: SparkSession, bound: BoundTable, configuration: Mapping[str, str]
     ) -> tuple[SparkConnector, ReadContext]:
         """Return the connector of a table, and the context of a read of all its columns."""
         connector = open_spark_connector(bound, "read", self._context.options)
-        return connector, ReadContext(
+        context = self._context_of(session, bound, configuration)
+        return connector, replace(context, metadata=metadata_types(connector, bound.table))
+
+    def _context_of(
+        self, session: SparkSession, bound: BoundTable, configuration: Mapping[str, str]
+    ) -> ReadContext:
+        return ReadContext(
             bound.identifier,
             bound.table,
             configuration,
             bound.is_temporary,
             session=session,
             zone=self.zone,
-            metadata=metadata_types(connector, bound.table),
         )
 
     def _read(
@@ -495,7 +483,7 @@ class Reader:
         watermark = watermark_of(schema, shown) if streams and clock is not None else None
         if demand is not None and watermark is not None:
             demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
-        connector, context = self._opened(session, bound, request.configuration)
+        connector, context = self._open_table(session, bound, request.configuration)
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if demand is not None:
                 asked = replace(demand, filters=(), limit=None) if streams else demand

@@ -181,7 +181,7 @@ def _read(
         return read_changes(changed, context, used, as_versions=as_versions), ()
     if streams:
         if not isinstance(connector, SupportsStreamingRead):
-            raise _unbounded(connector, "unbounded tables")
+            raise _boundedness_error(connector, "unbounded tables")
         return connector.read_stream(context), ()
     if has_changes(connector, context.options):
         return read_state(connector, context), ()
@@ -195,13 +195,14 @@ def _read(
 def message_stream(connector: SparkConnector, context: ReadContext) -> DataFrame:
     """Return the messages of an unbounded table of changes (`streaming-not-supported`)."""
     if not isinstance(connector, SupportsChangelogStream):
-        raise _unbounded(connector, "the changes of unbounded tables")
+        raise _boundedness_error(connector, "the changes of unbounded tables")
     return connector.read_messages(context)
 
 
-def _unbounded(connector: SparkConnector, what: str) -> UnsupportedError:
+def _boundedness_error(connector: SparkConnector, rows: str) -> UnsupportedError:
+    """Return the error for rows that a connector cannot read without an end."""
     return UnsupportedError(
-        f"the connector {connector.identifier!r} cannot read {what}",
+        f"the connector {connector.identifier!r} cannot read {rows}",
         code="streaming-not-supported",
         hint="set the options that bound the table",
     )

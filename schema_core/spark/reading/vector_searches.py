@@ -36,8 +36,8 @@ def with_searches(query: Relation, find_searcher: FindSearcher) -> Relation:
     def change(relation: Relation) -> Relation | None:
         if not isinstance(relation, VectorSearch) or not isinstance(relation.input, Scan):
             return None
-        found = find_searcher(relation.input)
-        return None if found is None else _function_table(relation, *found)
+        searcher = find_searcher(relation.input)
+        return None if searcher is None else _function_table(relation, *searcher)
 
     changed = substitute_parts(query, change)
     for relation in relations_in(changed):

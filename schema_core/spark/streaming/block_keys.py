@@ -152,7 +152,7 @@ class Equations(NamedTuple):
     """Equations of expressions over sources.
 
     `new` are the aliases of sources without whose rows a row is returned, too: the side of an outer
-    join that may be missing, or the sources of a subquery that is no filter. The equations then
+    join that may be missing, or the sources of a subquery that is not a filter. The equations then
     say which of their rows meet a row of the others, not that all sides are equal in a result.
     None if they hold in every row of the result.
     """

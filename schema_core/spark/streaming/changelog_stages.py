@@ -197,11 +197,12 @@ class _Staging(StageBuilder):
     # --- relations -----------------------------------------------------------------------------
 
     def _by_row(self, relation: Relation) -> Relation:
-        result = self._computed(relation)
+        result = self._by_kind(relation)
         self._parts[id(relation)] = self.inserts(result)
         return result
 
-    def _computed(self, relation: Relation) -> Relation:
+    def _by_kind(self, relation: Relation) -> Relation:
+        """Return a relation by row, by the rule of its kind."""
         if not self.changes(relation):
             return relation
         match relation:

@@ -199,11 +199,13 @@ class StagedQuery:
     @property
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
-        return bool(self.stages or self.normalized or self.operators)
+        return bool(self.stages or self.normalized_sources or self.operators)
 
     def describe_state(self) -> list[str]:
         """Return what is kept between micro-batches, as EXPLAIN shows it."""
-        tables = [format_path(self.sources[place].table.identifier) for place in self.normalized]
+        tables = [
+            format_path(self.sources[place].table.identifier) for place in self.normalized_sources
+        ]
         return [
             *(line for _, plan in self.operators for line in plan.describe_state()),
             *(f"{table}: the last row of each key, forever" for table in tables),
@@ -211,7 +213,7 @@ class StagedQuery:
         ]
 
     @property
-    def normalized(self) -> list[int]:
+    def normalized_sources(self) -> list[int]:
         """The sources, by position, whose updates are normalized by their key."""
         return [place for place, changes in enumerate(self.changes) if changes.key]
 

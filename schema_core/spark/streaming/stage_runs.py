@@ -166,7 +166,7 @@ def staged_frame(
 
     def finish(rows: DataFrame, number: int) -> DataFrame:
         if decoders:
-            rows = _decoded(rows, len(frames), decoders)
+            rows = _decode_messages(rows, len(frames), decoders)
         changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
         return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
 
@@ -178,7 +178,7 @@ def _in_turn(first: FrameChange, second: FrameChange, frame: DataFrame) -> DataF
     return second(first(frame))
 
 
-def _decoded(rows: DataFrame, count: int, decoders: Mapping[int, FrameChange]) -> DataFrame:
+def _decode_messages(rows: DataFrame, count: int, decoders: Mapping[int, FrameChange]) -> DataFrame:
     """Return a micro-batch of `tagged_rows` with the changes of sources in place of messages."""
     frames = [rows_of_source(rows, place) for place in range(count)]
     for place, decode in decoders.items():
@@ -236,7 +236,8 @@ class StageRuns:
             for place in stage.kept
         }
         self._normalized = {
-            place: self._rows_in(f"source-{place}", inserts=False) for place in query.normalized
+            place: self._rows_in(f"source-{place}", inserts=False)
+            for place in query.normalized_sources
         }
         self._results = {
             number: self._rows_in(f"{number}-result", inserts=stage.inserts)
@@ -304,7 +305,7 @@ class StageRuns:
     def _require_same_stages(self, number: int) -> None:
         """Require that these stages have written the rows of earlier micro-batches."""
         stages = [
-            *([NORMALIZED, place] for place in self._query.normalized),
+            *([NORMALIZED, place] for place in self._query.normalized_sources),
             *map(_layout_of, self._query.stages),
         ]
         content = json.dumps({"version": VERSION, "stages": stages}).encode()
@@ -444,7 +445,7 @@ class StageRuns:
         read = []
         for index, input_ in enumerate(stage.inputs):
             new = self._with_hash(self._by_row(input_.rows, changes), input_)
-            read.append(self._kept[place, index].add(self._clock_of(stage).stamped(new)))
+            read.append(self._kept[place, index].add(self._clock_of(stage).with_time(new)))
         keys = reduce(
             lambda left, right: left.union(right), [new.select(quote(HASH)) for new in read]
         ).distinct()
@@ -469,7 +470,7 @@ class StageRuns:
         hidden = [column.name for column in columns[len(stage.result.columns) :]]
         result = result.drop(*hidden)
         stored = self._results[place]
-        like = clock.stamped(adding(result))
+        like = clock.with_time(adding(result))
         old = stored.rows_before(like)
         if stage.inserts and old is None:
             new_changes = adding(result)
@@ -480,7 +481,7 @@ class StageRuns:
                 former = stored.remaining(old.drop(TOUCHED))
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
             new_changes = _without_removals(new_changes, stage) if stage.inserts else new_changes
-        change = stored.add(clock.stamped(new_changes))
+        change = stored.add(clock.with_time(new_changes))
         clock.compact(kept, read, [(stored, change)])
         return change.drop(HASH, TOUCHED)
 
@@ -509,7 +510,7 @@ class StageRuns:
                 rows = rows.selectExpr("*", order)
             stored = self._kept.get((place, index))
             if stored is not None:
-                rows = stored.add(self._clock_of(stage).stamped(rows))
+                rows = stored.add(self._clock_of(stage).with_time(rows))
             new[index] = rows
             before[index] = None if stored is None else stored.rows_before(rows)
         results = [

@@ -37,7 +37,7 @@ FIRST: Final = f"{PREFIX}first"
 
 def has_retention(query: Relation, options: Mapping[str, str]) -> bool:
     """Return whether an option or a hint of a query limits how long rows are kept."""
-    return bool(STATE_RETENTION.of(options)) or any(True for _ in _hinted(query))
+    return bool(STATE_RETENTION.of(options)) or any(True for _ in _retention_hints(query))
 
 
 def retention_of(query: Relation, inputs: int, default: timedelta) -> int:
@@ -48,14 +48,14 @@ def retention_of(query: Relation, inputs: int, default: timedelta) -> int:
     Raises:
         SchemaError: `invalid-option` for a hint whose value is not a duration.
     """
-    hinted = dict(_hinted(query))
+    hinted = dict(_retention_hints(query))
     times = [duration(text) for text in hinted.values()]
     if len(times) < inputs:
         times.append(default)
     return round(max(times).total_seconds() * 1000) if all(times) else 0
 
 
-def _hinted(query: Relation) -> Iterator[tuple[str, str]]:
+def _retention_hints(query: Relation) -> Iterator[tuple[str, str]]:
     """Yield the aliases and times of the hints STATE_TTL of a query."""
     for part in relations_in(query):
         if isinstance(part, Select):
@@ -74,7 +74,7 @@ class ClockOfKeys:
     retention: int
     now: int
 
-    def stamped(self, rows: DataFrame) -> DataFrame:
+    def with_time(self, rows: DataFrame) -> DataFrame:
         """Return changes with the time at which their keys change."""
         if not self.retention:
             return rows
@@ -118,13 +118,12 @@ class ClockOfKeys:
         if any(stored.has_many_changes for stored in inputs):
             every = [rows for stored, own in pairs for rows in (stored.rows_before(own), own)]
             living = self.living_keys(rows for rows in every if rows is not None)
-        for stored, own in pairs:
-            stored.compact(own, None if living is None else partial(_touched, stored, living))
-        for stored, changes in results:
-            stored.compact(changes, None if living is None else partial(_touched, stored, living))
+        remaining = None if living is None else partial(_living_rows, living)
+        for stored, own in (*pairs, *results):
+            stored.compact(own, None if remaining is None else partial(remaining, stored))
 
 
-def _touched(stored: StoredRows, living: DataFrame, changes: DataFrame) -> DataFrame:
+def _living_rows(living: DataFrame, stored: StoredRows, changes: DataFrame) -> DataFrame:
     """Return the rows that remain of living keys, with the time of the last change of the key."""
     own = changes.join(living, HASH).where(f"{quote(TOUCHED)} >= {quote(FIRST)}")
     remaining = stored.remaining(own.select(*map(quote, changes.columns)).drop(TOUCHED))

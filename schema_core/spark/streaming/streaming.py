@@ -548,10 +548,10 @@ class StreamPlanner:
         plan = None if self._reads_changes(query) else stream_plan(query, self._is_unbounded)
         options = self._context.options
         if plan is None or (plan.state in PERMANENT and has_retention(query, options)):
-            return self._staged(query)
+            return self._plan_stages(query)
         # Spark's watermark is that of all sources, whether they have rows or not
         if plan.has_watermark and IDLE_TIMEOUT.of(options) and self._count_sources(query) > 1:
-            return self._staged(query)
+            return self._plan_stages(query)
         return plan
 
     def _is_unbounded(self, scan: Scan) -> bool:
@@ -560,7 +560,7 @@ class StreamPlanner:
     def _count_sources(self, query: Relation) -> int:
         return sum(map(self._is_unbounded, scans_in(query)))
 
-    def _staged(self, query: Relation) -> StagedQuery | None:
+    def _plan_stages(self, query: Relation) -> StagedQuery | None:
         options = self._context.options
         return staged_query(
             query,
@@ -604,7 +604,7 @@ class StreamPlanner:
         return lambda part: modes[updates[id(part)]] if id(part) in updates else None
 
     def _modes_of_stages(self, query: Relation) -> ChangesOf:
-        staged = self._staged(query)
+        staged = self._plan_stages(query)
         if staged is None:
             return lambda _: ChangelogMode.insert_only()
         modes = {True: ChangelogMode.insert_only(), False: ChangelogMode.all()}
