@@ -16,10 +16,12 @@ from schema_core.environment import connector as module
 from schema_core.environment.connector import Connector
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.pyflink.common import Row, RowKind
+from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
-from schema_core.spark.streaming.stage_state import StoredRows
+from schema_core.spark.streaming.stage_state import COMPACTED, StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
+from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.streaming import MicroBatches
 from tests.spark.memory_connector import STORE, MemoryConnector
 from tests.support import cases
@@ -285,6 +287,26 @@ def test_missing_changes_of_a_stage_are_found(session: SparkSession, tmp_path: P
         stored.begin(5)
 
     assert "invalid-checkpoint" == caught.value.code
+
+
+def test_rows_that_expired_are_removed_when_changes_are_compacted(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """Key 1 changes once, key 2 again after its first row has expired."""
+    system, root = locate_file_system(session, str(tmp_path))
+    stored = StoredRows(session, Directory(system, root), inserts=True)
+    for number in range(COMPACTED + 1):
+        stored.begin(number)
+        clock = ClockOfKeys(1000, 0 if number == 0 else 2000 + number)
+        keys = "1L, 2L" if number == 0 else "2L"
+        kind, key = f"'+I' AS `{ROW_KIND}`", f"explode(array({keys})) AS `{HASH}`"
+        rows = session.sql(f"SELECT {number} AS v, {kind}, {key}")
+        clock.compact([stored], [stored.add(clock.with_time(rows))])
+
+    kept = session.read.parquet(str(tmp_path / f"base-{COMPACTED}"))
+    assert {(2, number, 2000 + COMPACTED) for number in range(1, COMPACTED + 1)} == {
+        (row[HASH], row["v"], row[TOUCHED]) for row in kept.collect()
+    }
 
 
 def test_a_repeated_micro_batch_has_the_time_of_its_first_run(
