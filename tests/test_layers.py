@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spark":       FORMATS | {"environment", "migration"},
     "connectors":  ENGINE,
     "catalogs":    ENGINE | {"connectors"},
-    "cli":         STORES | {"report"},
+    "cli":         STORES | {"report", "pyflink"},
     "testing":     STORES,
     "pyflink":     STORES | {"front door"},
     "front door":  STORES,

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
-from schema_core.cli.commands import COMMANDS, GROUPS, summary
+from schema_core.cli.commands import COMMANDS, GROUPS, RUNNERS, is_program, summary
 from schema_core.cli.config import FILE, PREFIX, CliConfiguration, load
 from schema_core.errors import SchemaCoreError
 
@@ -34,6 +34,16 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Context) -> list[Parameter]:
         return convert_plain_values(super().get_params(ctx))
+
+
+class RunnerCommand(Command):
+    """A command whose file may be a program, which gets everything after its name as arguments."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        ctx.allow_interspersed_args = False
+        values, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.allow_interspersed_args = not is_program(values.get("file"))
+        return super().parse_args(ctx, args)
 
 
 class Group(TyperGroup):
@@ -153,7 +163,7 @@ def load_command(name: str) -> Any:
         app = function()
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(name, cls=Command)(function)
+        app.command(name, cls=RunnerCommand if name in RUNNERS else Command)(function)
     command = get_command(app)
     command.name = name
     return command

@@ -37,6 +37,17 @@ COMMANDS = {
 }
 #: The commands that are groups; their functions return Typer applications.
 GROUPS = frozenset({"migrate"})
+#: The commands whose file may be a program, which gets everything after its name as arguments.
+RUNNERS = frozenset({"run"})
+
+
+def is_program(file: str | Path | None) -> bool:
+    """Return whether a file is a program in Python, by its name.
+
+    >>> is_program("job.py"), is_program("job.sql")
+    (True, False)
+    """
+    return file is not None and Path(file).suffix == ".py"
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +76,9 @@ _SETUP = "the setup or the migrations cannot be read or are invalid"
 #: Command -> its exit codes. 2 is also for invalid arguments or configuration, a missing extra, and
 #: unwritable output; 130 for Ctrl-C.
 EXIT_CODES: dict[str, Meaning] = {
-    "run": Meaning("all statements were run", "a statement is invalid or fails", _UNREAD),
+    "run": Meaning(
+        "all statements were run", "a statement is invalid or fails, or the program does", _UNREAD
+    ),
     "sql": Meaning("the shell has ended", "a statement from a pipe fails", _UNREAD),
     "compile-plan": Meaning("the plan is written", "a statement is invalid or fails", _UNREAD),
     "run-plan": Meaning("the job has finished", "the plan is invalid or its job fails", _UNREAD),

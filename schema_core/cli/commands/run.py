@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,8 @@ import typer
 
 from schema_core.base.paths import parse_path
 from schema_core.base.text import quote_identifier
-from schema_core.cli import WRONG, script
+from schema_core.cli import UNREADABLE, WRONG, script
+from schema_core.cli.commands import is_program
 from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import FindingReport, Level, as_text
 from schema_core.cli.progress import Quiet, Streaming, follow, follow_endless, stop_jobs
@@ -39,12 +41,23 @@ from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaError, within
 from schema_core.migration.files.variables import FilledScript, escape_variables
+from schema_core.pyflink.programs import run_program
 from schema_core.sql import statement_syntax
 from schema_core.sql.parser import parse_query, parse_statements, read_statements
 
 
 def run(
-    file: script.File,
+    context: typer.Context,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="SQL statements, separated by semicolons (- reads them from stdin), or a program"
+            " of PyFlink, whose name ends with .py."
+        ),
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="The arguments of a program.")
+    ] = None,
     define: script.Define = None,
     quiet: Quiet = False,
     no_check: Annotated[
@@ -55,8 +68,14 @@ def run(
         bool,
         typer.Option("--progress", help="Show the rows of streaming jobs also without a terminal."),
     ] = False,
+    override_pyflink: Annotated[
+        bool,
+        typer.Option(
+            "--override-pyflink", help="Run a program also where PyFlink itself is installed."
+        ),
+    ] = False,
 ) -> None:
-    """Run a script in batch mode and print the results of its statements.
+    """Run a script in batch mode and print the results of its statements, or run a program.
 
     The whole script is checked before its first statement is run: nothing is run if a statement
     cannot be resolved, or if a table that it reads or writes has invalid options. Each statement
@@ -68,7 +87,18 @@ def run(
     tables runs while the following statements are run. At its end the script waits for these jobs,
     and every ten seconds prints their rows and watermarks on stderr. If one of them fails, and at
     Ctrl-C and SIGTERM, all are stopped: they continue when the script is run again.
+
+    A program of PyFlink is executed without changes: its imports of pyflink are those of
+    schema_core.pyflink, and everything after its name are its arguments. The options of scripts do
+    not apply to it. The exit code is that of the program.
     """
+    if is_program(file):
+        options = options_in(context, SCRIPT_OPTIONS)
+        require_no_options(options, "scripts of SQL", f"{file} is a program")
+        with script.exit_on_error(file, UNREADABLE):
+            run_program(file, arguments or (), override=override_pyflink)
+    options = options_in(context, ("arguments", "override_pyflink"))
+    require_no_options(options, "programs in Python", f"{file} is a script of SQL")
     filled = script.read(file, define)
     with script.exit_on_error(file), filled.locating(), script.sigterm_as_interrupt():
         settings = settings_of(filled.text, streaming=streaming)
@@ -91,6 +121,27 @@ def run(
             stop_jobs(endless, error)
             raise
         follow_endless(endless, shows=progress or (sys.stderr.isatty() and not quiet))
+
+
+#: The parameters of `run` that apply to scripts of SQL.
+SCRIPT_OPTIONS = ("define", "quiet", "no_check", "streaming", "progress")
+
+
+def options_in(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Return the options of the command line among the parameters of these names."""
+    parameters = {parameter.name: parameter for parameter in context.command.params}
+    return [
+        parameters[name].opts[0]
+        for name in names
+        if getattr(context.get_parameter_source(name), "name", None) == "COMMANDLINE"
+    ]
+
+
+def require_no_options(options: list[str], kind: str, reason: str) -> None:
+    """Exit with 2 for options that apply to the other kind of file."""
+    if options:
+        print(f"schema-core: {options[0]} applies to {kind}: {reason}", file=sys.stderr)
+        raise typer.Exit(UNREADABLE)
 
 
 def settings_of(text: str, *, streaming: bool) -> EnvironmentSettings:
