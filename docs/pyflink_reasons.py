@@ -55,9 +55,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.table_environment.TableEnvironment.add_python_file": (
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),
-    "pyflink.table.table_environment.TableEnvironment.create_temporary_view": (
-        "takes tables and DataFrames, and no DataStream with its columns"
-    ),
     "pyflink.table.table_environment.TableEnvironment.set_python_requirements": (
         "Spark sends the functions to its workers; packages are installed there as for Spark"
     ),

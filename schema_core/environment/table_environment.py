@@ -58,12 +58,13 @@ from schema_core.environment.table_api.elements import (
     storage_type,
     values_query,
 )
-from schema_core.environment.table_api.inline import require_data_frames
+from schema_core.environment.table_api.inline import declared_rows, require_data_frames
 from schema_core.environment.table_api.table import StatementSet, Table, require_table
 from schema_core.environment.view_states import ViewState, read_view_states
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
+from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_query, parse_statement
 from schema_core.sql.statement_syntax import CreateTable, Statement
 from schema_core.sql.syntax import Name
@@ -424,7 +425,7 @@ class TableEnvironment:
 
         Args:
             schema: A row type or its string, or the names or types of the columns; default: the
-                frame's.
+                frame's. Or a `Schema`, as in `from_spark`.
             splits_num: PyFlink's number of source tasks; without effect on Spark.
 
         Raises:
@@ -440,12 +441,17 @@ class TableEnvironment:
             )
         return self._of_data("pandas", pdf, schema)
 
-    def from_arrow(self, data: pa.Table | pa.RecordBatch | pa.RecordBatchReader) -> Table:
+    def from_arrow(
+        self,
+        data: pa.Table | pa.RecordBatch | pa.RecordBatchReader,
+        schema: Schema | None = None,
+    ) -> Table:
         """Return a table with the rows of Arrow, of the types of `schema_core.mappings.arrow`.
 
         Args:
             data: A table, a record batch, a reader (read to its end), or an object with the method
                 ``__arrow_c_stream__``.
+            schema: The schema of the table, as in `from_spark`.
 
         Raises:
             SchemaError: with code `not-a-value` for a value outside the type of its column,
@@ -453,34 +459,54 @@ class TableEnvironment:
             UnsupportedError: with code `type-not-in-flink`.
             NotFoundError: with code `missing-extra` without pyarrow.
         """
-        return self._of_data("arrow", data)
+        return self._of_data("arrow", data, require_schema(schema))
 
-    def from_polars(self, frame: pl.DataFrame | pl.LazyFrame) -> Table:
+    def from_polars(
+        self, frame: pl.DataFrame | pl.LazyFrame, schema: Schema | None = None
+    ) -> Table:
         """Return a table with the rows of a polars DataFrame, by way of Arrow.
+
+        Args:
+            frame: The DataFrame.
+            schema: The schema of the table, as in `from_spark`.
 
         Raises:
             SchemaError, UnsupportedError: as `from_arrow`.
             NotFoundError: with code `missing-extra` without polars or pyarrow.
         """
-        return self._of_data("polars", frame)
+        return self._of_data("polars", frame, require_schema(schema))
 
-    def from_spark(self, df: DataFrame) -> Table:
+    def from_spark(self, df: DataFrame, schema: Schema | None = None) -> Table:
         """Return a table with the rows of a Spark DataFrame, which runs with the query.
 
         Types are the nearest of Flink, or the exact ones in the metadata that `Table.to_spark`
         writes. A query fails at a value outside its exact type, such as four characters in a
         CHAR(3) after a union. The DataFrame may belong to any session of the environment's
-        SparkContext.
+        SparkContext. A streaming DataFrame is an unbounded table, which streaming jobs read.
+
+        Args:
+            df: The DataFrame.
+            schema: The schema of the table, as that of Flink's `from_data_stream`. Physical columns
+                are those of the DataFrame with the same names, cast to their types where nothing is
+                lost; without any, all columns of the DataFrame come first. Computed columns,
+                watermarks and a primary key are those of a table. The metadata ``rowtime`` is the
+                column on which ``withWatermark`` of a streaming DataFrame was called, and
+                ``SOURCE_WATERMARK()`` its watermark.
 
         Raises:
-            SchemaError: with code `duplicate-column`, or `wrong-argument` for anything but a
-                DataFrame of this SparkContext.
-            UnsupportedError: with code `type-not-in-flink` or `streaming-not-supported`.
+            SchemaError: with code `duplicate-column`; `wrong-argument` for anything but a
+                DataFrame of this SparkContext; `unknown-column` or `not-assignable` for a physical
+                column that the DataFrame does not have; `unknown-metadata`.
+            UnsupportedError: with code `type-not-in-flink`.
         """
-        return self._of_data("spark", df)
+        return self._of_data("spark", df, require_schema(schema))
 
     def _of_data(self, library: str | None, data: object, schema: object = None) -> Table:
-        rows = require_data_frames(self._session.planner).rows_of(library, data, schema)
+        planner = require_data_frames(self._session.planner)
+        if isinstance(schema, Schema):
+            rows = declared_rows(planner, self._session.resolver, library, data, schema)
+        else:
+            rows = planner.rows_of(library, data, schema)
         return tables.table_of_rows(self._session, rows)
 
     @overload
@@ -587,7 +613,11 @@ class TableEnvironment:
 
     @validate_arguments(view_path=str)
     def create_temporary_view(
-        self, view_path: str, table: Table | object, ignore_if_exists: bool = False
+        self,
+        view_path: str,
+        table_or_data_stream: Table | object,
+        *fields_or_schema: Schema,
+        ignore_if_exists: bool = False,
     ) -> bool:
         """Create a temporary view at any path; return whether it is new.
 
@@ -595,7 +625,9 @@ class TableEnvironment:
         DataFrame, or with functions that are not registered.
 
         Args:
-            table: A table, a DataFrame of Spark, pandas or polars, or what `from_arrow` takes.
+            table_or_data_stream: A table, a DataFrame of Spark, pandas or polars, or what
+                `from_arrow` takes.
+            fields_or_schema: For a DataFrame, the schema of its table, as in `from_spark`.
             ignore_if_exists: Whether an existing view is kept.
 
         Raises:
@@ -603,9 +635,18 @@ class TableEnvironment:
             SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`; with code
                 `wrong-argument` for a table of another environment.
         """
-        is_table = isinstance(table, Table)
-        found = require_table(table, self._session) if is_table else self._of_data(None, table)
-        identifier, view = self._identifier(view_path), found.to_temporary_view()
+        table, schema = table_or_data_stream, _one_schema(fields_or_schema)
+        if isinstance(table, Table):
+            if schema is not None:
+                raise SchemaError(
+                    "the columns of a Table are those of its query",
+                    code="wrong-argument",
+                    hint="select them, or omit the schema",
+                )
+            rows = require_table(table, self._session)
+        else:
+            rows = self._of_data(None, table, schema)
+        identifier, view = self._identifier(view_path), rows.to_temporary_view()
         return self._session.tables.create_temporary(identifier, view, ignore_if_exists)
 
     @validate_arguments(table_path=str, ignore_if_not_exists=bool)
@@ -1211,6 +1252,24 @@ class TableEnvironment:
         """As `complete_statement`."""
         warn_deprecated("get_completion_hints", "complete_statement")
         return self.complete_statement(statement, position)
+
+
+def require_schema(schema: object) -> Schema | None:
+    """Return the schema of a DataFrame's table, or None (`wrong-argument` for anything else)."""
+    if schema is not None:
+        require_instance(schema, Schema, "schema")
+    return cast("Schema | None", schema)
+
+
+def _one_schema(fields_or_schema: tuple[object, ...]) -> Schema | None:
+    """Return the only schema of a list, None for an empty one (`wrong-argument`)."""
+    if len(fields_or_schema) > 1:
+        raise SchemaError(
+            "a DataFrame has one schema and no list of fields",
+            code="wrong-argument",
+            hint="pass a Schema: Schema.new_builder().column('a', 'INT').build()",
+        )
+    return require_schema(next(iter(fields_or_schema), None))
 
 
 def _quote_name(name: str) -> str:

@@ -40,7 +40,7 @@ def is_unbounded(table: BoundTable) -> bool:
     A table counts as bounded if its connector is not installed or its options are invalid.
     """
     if isinstance(table.table, InlineTable):
-        return False
+        return table.table.rows.is_unbounded
     options = table.table.options
     try:
         found = boundedness_of(installed_connector(options), options)

@@ -19,6 +19,7 @@ from typing import (
     TypeAlias,
     TypeGuard,
     TypeVar,
+    cast,
     runtime_checkable,
 )
 
@@ -38,6 +39,7 @@ from schema_core.environment.connector import (
 )
 from schema_core.environment.jobs.atomicity import Stage
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
+from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark, with_microseconds
 from schema_core.schema.columns import PhysicalColumn, plain
@@ -768,8 +770,11 @@ def open_spark_connector(
 ) -> SparkConnector:
     """Return a table's connector after validating its options.
 
-    Errors are those of `open_connector` and `for_spark`.
+    Rows that a query reads directly are their own connector. Errors are those of `open_connector`
+    and `for_spark`.
     """
+    if isinstance(bound.table, InlineTable):
+        return cast("SparkConnector", bound.table.rows.content)
     with using(bound.identifier, bound.table.options, purpose):
         return for_spark(open_connector(bound, purpose, configuration))
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from schema_core.errors import Diagnostic
     from schema_core.schema.resolved import ResolvedSchema
     from schema_core.spark.streaming.incremental import StreamPlan
+    from schema_core.types import DataType
 
 
 class SparkPlanner:
@@ -253,9 +254,15 @@ class SparkPlanner:
     # --- DataFrames ----------------------------------------------------------------------------
 
     @jvm_errors()
-    def rows_of(self, library: str | None, data: object, schema: object = None) -> InlineRows:
+    def rows_of(
+        self,
+        library: str | None,
+        data: object,
+        schema: object = None,
+        declared: Mapping[str, DataType] | None = None,
+    ) -> InlineRows:
         """Return the rows of a Spark, pandas or polars DataFrame, or of Arrow."""
-        return rows_of(library, data, schema, zone_of(self.context.options))
+        return rows_of(library, data, schema, declared, zone_of(self.context.options))
 
     @jvm_errors()
     def to_spark(self, query: Relation, schema: ResolvedSchema) -> DataFrame:

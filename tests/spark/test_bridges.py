@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import gc
 from decimal import Decimal
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +20,7 @@ from schema_core.expressions import col
 from schema_core.mappings.arrow import to_schema
 from schema_core.mappings.spark.pyspark_types import to_struct_field
 from schema_core.schema.resolved import ResolvedSchema
+from schema_core.schema.unresolved import Schema
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.types import (
     ArrayType,
@@ -218,6 +221,111 @@ def test_views_of_data_frames(environment: TableEnvironment, session: SparkSessi
     assert [] == session.catalog.listTables()
 
 
+def test_exact_types_of_fields_are_those_of_columns_that_spark_makes(
+    environment: TableEnvironment,
+) -> None:
+    type_ = "ROW<r ROW<i INT, c CHAR(3)>, a ARRAY<ROW<n TINYINT, c CHAR(3)>>, s CHAR(2)>"
+    rows = [((1, "abc"), [(2, "xyz")], "xy")]
+    frame = environment.from_elements(rows, type_).to_spark()
+
+    made = frame.selectExpr("r.*", "explode(a) AS e", "coalesce(r, r) AS o")
+    made = made.selectExpr("*", "e.c AS d")
+
+    columns = environment.from_spark(made).get_resolved_schema().columns
+    assert [
+        "INT",
+        "CHAR(3)",
+        "ROW<`n` TINYINT, `c` CHAR(3)>",
+        "ROW<`i` INT, `c` CHAR(3)>",
+        "CHAR(3)",
+    ] == [column.data_type.nullable().as_summary_string() for column in columns]
+
+
+def test_a_schema_of_a_data_frame(environment: TableEnvironment, session: SparkSession) -> None:
+    frame = session.sql(
+        "SELECT 1 AS id, 'abc' AS name, timestamp'2020-01-01 00:00:00.123' AS ts, 5L AS other"
+    )
+    schema = (
+        Schema.new_builder()
+        .column("name", "CHAR(3)")
+        .column("id", "BIGINT NOT NULL")
+        .column("ts", "TIMESTAMP(3)")
+        .column_by_expression("twice", "id * 2")
+        .watermark("ts", "ts - INTERVAL '5' SECOND")
+        .primary_key("id")
+        .build()
+    )
+    table = environment.from_spark(frame, schema)
+
+    expected = [("abc", 1, LOCAL.replace(2020, 1, 1, 0, 0, 0, 123000), 2)]
+    assert schema.resolve(environment.schema_resolver) == table.get_resolved_schema()
+    assert expected == list(table.execute().rows)
+    derived = Schema.new_builder().column_by_expression("sum", "other + id").build()
+    with_sum = environment.from_spark(frame, derived)
+    assert ["id", "name", "ts", "other", "sum"] == with_sum.get_resolved_schema().get_column_names()
+    assert [(6,)] == list(with_sum.select(col("sum")).execute().rows)
+
+
+def test_a_schema_of_rows_of_pandas_and_arrow(environment: TableEnvironment) -> None:
+    rows = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [0.5, 1.5]})
+    builder = Schema.new_builder().column("b", "CHAR(1)").column("a", "INT NOT NULL")
+    schema = builder.column_by_expression("z", "a + 1").build()
+    with environment.temporary_scope():
+        for place, given in enumerate((rows, pa.Table.from_pandas(rows))):
+            environment.create_temporary_view(f"v{place}", given, schema)
+        result = environment.execute_sql("SELECT * FROM v0 UNION ALL SELECT * FROM v1").rows
+        assert [("x", 1, 2), ("y", 2, 3)] * 2 == list(result)
+
+
+@pytest.mark.parametrize(
+    ("build", "code"),
+    [
+        (lambda builder: builder.column("big", "INT"), "not-assignable"),
+        (lambda builder: builder.column("bgi", "BIGINT"), "unknown-column"),
+        (lambda builder: builder.column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)"),
+         "unknown-metadata"),
+        (lambda builder: builder.column("big", "BIGINT").watermark("big", "big"),
+         "invalid-watermark-type"),
+        (lambda builder: builder.column("t", "TIMESTAMP_LTZ(3)"), "job-failed"),
+        (lambda builder: builder.column("a", "BIGINT NOT NULL"), "job-failed"),
+    ],
+)  # fmt: skip
+def test_a_schema_that_does_not_fit_a_data_frame(
+    environment: TableEnvironment, session: SparkSession, build: Any, code: str
+) -> None:
+    frame = session.sql(
+        "SELECT 1L AS big, CAST(NULL AS INT) AS a, timestamp'2020-01-01 00:00:00.0001' AS t"
+    )
+
+    with pytest.raises(SchemaCoreError) as caught:
+        list(environment.from_spark(frame, build(Schema.new_builder()).build()).execute().rows)
+
+    assert code == caught.value.code
+
+
+@pytest.mark.usefixtures("classic")
+def test_a_streaming_data_frame_is_an_unbounded_table(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    for number, rows in enumerate(([("a", 0), ("b", 1), ("a", 12)], [("a", 25), ("b", 3)])):
+        lines = [f'{{"k": "{k}", "ts": "2020-01-01T00:00:{at:02}Z"}}' for k, at in rows]
+        (tmp_path / f"{number}.json").write_text("\n".join(lines))
+    frame = session.readStream.schema("k STRING, ts TIMESTAMP").json(str(tmp_path))
+    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    builder = Schema.new_builder().column("k", "STRING")
+    own = builder.column_by_metadata("t", "TIMESTAMP_LTZ(3)", "rowtime")
+    schema = own.watermark("t", "SOURCE_WATERMARK()").build()
+    env.create_temporary_view("v", frame.withWatermark("ts", "3 seconds").where("k <> 'c'"), schema)
+
+    windows = env.execute_sql(
+        "SELECT k, COUNT(*) FROM TUMBLE(TABLE v, DESCRIPTOR(t), INTERVAL '10' SECOND)"
+        " GROUP BY k, window_start, window_end"
+    )
+
+    with windows.collect() as result:
+        assert [["a", 1], ["a", 1], ["b", 2]] == sorted(list(row) for row in islice(result, 3))
+
+
 def test_data_frames_of_pandas(environment: TableEnvironment) -> None:
     berlin = pd.to_datetime(["2020-01-01", "2020-06-01"]).tz_localize("Europe/Berlin")
     frame = pd.DataFrame(
@@ -316,7 +424,8 @@ def test_invalid_rows_are_refused(environment: TableEnvironment, session: SparkS
         (environment.from_polars, 5, "wrong-argument"),
         (from_spark, session.sql("SELECT 1 AS a, 2 AS a"), "duplicate-column"),
         (from_spark, session.sql("SELECT make_interval(1) AS a"), "type-not-in-flink"),
-        (from_spark, session.readStream.format("rate").load(), "streaming-not-supported"),
+        (lambda item: list(from_spark(item).execute().rows),
+         session.readStream.format("rate").load(), "unbounded-table"),
         (from_spark, pd.DataFrame({"a": [1]}), "wrong-argument"),
         (lambda item: environment.create_temporary_view("v", item), "SELECT 1", "wrong-argument"),
         (lambda item: environment.from_pandas(item, None, 0), pd.DataFrame({"a": [1]}),

@@ -6,7 +6,7 @@ Arrow enforces neither NOT NULL nor the length of a string. Whole arrays are che
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -37,6 +37,7 @@ from schema_core.types import (
     YearMonthIntervalType,
     parse_type,
     reject_reason,
+    supports_implicit_cast,
 )
 
 if TYPE_CHECKING:
@@ -109,6 +110,41 @@ def _without_views(type_: pa.DataType) -> pa.DataType:
     if is_type.is_dictionary(type_) and _without_views(type_.value_type) != type_.value_type:
         return _without_views(type_.value_type)
     return type_
+
+
+@needs("pyarrow")
+def select_columns(table: pa.Table, declared: Mapping[str, DataType]) -> pa.Table:
+    """Return columns of a table by their names, cast to declared types.
+
+    A type is accepted if one of the two casts implicitly to the other and no value changes.
+
+    Raises:
+        SchemaError: with code `not-assignable`, or `not-a-value` for a value that would change.
+    """
+    import pyarrow as pa
+
+    columns, fields = [], []
+    for name, type_ in declared.items():
+        given, field = from_field(table.schema.field(name)), to_field(name, type_)
+        with at(f"column {name!r}"):
+            _require_castable(given.nullable(), type_.nullable())
+            try:
+                columns.append(table.column(name).cast(field.type))
+            except pa.ArrowException as error:
+                raise _not_a_value(str(error).partition("\n")[0]) from error
+        fields.append(field)
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _require_castable(given: DataType, type_: DataType) -> None:
+    zones = {isinstance(each, LocalZonedTimestampType) for each in (given, type_)}
+    is_castable = supports_implicit_cast(given, type_) or supports_implicit_cast(type_, given)
+    if len(zones) > 1 or not is_castable:
+        raise SchemaError(
+            f"the declared type is {type_}, but that of the rows is {given}",
+            code="not-assignable",
+            hint="cast the column before, or declare a computed column with CAST",
+        )
 
 
 @needs("pyarrow")

@@ -396,8 +396,8 @@ class Reader:
         returns a query as a frame, is given.
         """
         bound, session = self._context.source(scan), names.session
-        if isinstance(bound.table, InlineTable):
-            return self._inline.name(bound.table.rows, names)
+        if isinstance(bound.table, InlineTable) and bound.table.rows.is_physical:
+            return self._inline.name(bound.table.rows, names, self.zone)
         streams = is_streaming(self._context.options) and is_unbounded(bound)
         database = self._context.database()
         kinds, configuration = has_kinds(scan), snapshot(self._context.options)
@@ -479,8 +479,8 @@ class Reader:
     ) -> tuple[SparkConnector, ReadContext, Source]:
         """Return a table as its connector reads it, with its read context; see `_input`."""
         bound = request.bound
-        schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
-        watermark = watermark_of(schema, shown) if streams and clock is not None else None
+        schema = bound.table.resolved_schema
+        watermark = watermark_of(bound) if streams and clock is not None else None
         if demand is not None and watermark is not None:
             demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
         connector, context = self._open_table(session, bound, request.configuration)

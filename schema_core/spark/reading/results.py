@@ -21,6 +21,7 @@ from schema_core.mappings.spark.pyspark_types import (
     as_fetched,
     as_months,
     as_nullable,
+    from_spark,
     to_spark,
     to_struct_field,
     type_sql,
@@ -526,7 +527,8 @@ def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSessio
             type_ = plain(item.data_type)
             field = to_struct_field(item.name, type_, item.comment, on_loss="note")
             column = functions.col(quote(item.name))
-            if without_metadata(given.dataType) != without_metadata(field.dataType):
+            has_other_type = without_metadata(given.dataType) != without_metadata(field.dataType)
+            if has_other_type or _has_exact_fields(type_, given):
                 old, new = (spark_types.fromJson(each.dataType.json()) for each in (given, field))
                 value = utilities.expression(frame._jdf.col(quote(item.name)))  # noqa: SLF001
                 column = utilities.column(retyped(value, old, new))
@@ -540,14 +542,29 @@ def to_user_frame(frame: DataFrame, schema: ResolvedSchema, session: SparkSessio
 def _to_connect_user_frame(
     frame: DataFrame, schema: ResolvedSchema, session: SparkSession
 ) -> DataFrame:
+    from pyspark.sql.types import StructType
+
     expr = functions_of(session).expr
-    selected = []
+    selected, fields, has_exact_fields = [], [], False
     with spark_errors():
         for item, given in zip(schema.columns, frame.schema.fields, strict=True):
             field = to_struct_field(item.name, plain(item.data_type), item.comment, on_loss="note")
             column = expr(with_nullability(quote(item.name), given, field))
             selected.append(column.alias(item.name, metadata=field.metadata))
-        return in_session(frame.select(*selected), session)
+            fields.append(field)
+            has_exact_fields |= _has_exact_fields(plain(item.data_type), given)
+        result = frame.select(*selected)
+        return in_session(result.to(StructType(fields)) if has_exact_fields else result, session)
+
+
+def _has_exact_fields(type_: DataType, given: StructField) -> bool:
+    """Return whether fields within a column have types that Spark's type does not express.
+
+    Their metadata is the exact type of the columns that a query of Spark makes of them.
+    """
+    if not any(isinstance(part, RowType | StructuredType) for part in type_.walk()):
+        return False
+    return from_spark(given.dataType) != type_.nullable()
 
 
 def as_exchanged(schema: ResolvedSchema, frame: DataFrame) -> DataFrame:

@@ -140,8 +140,8 @@ def staged_frame(
     decoders: dict[int, FrameChange] = {}
     for number, (scan, columns) in enumerate(plan.columns_read()):
         bound = context.source(scan)
-        schema, shown = bound.table.resolved_schema, bound.identifier.as_summary_string()
-        spec = watermark_of(schema, shown) if number in plan.timed else None
+        schema = bound.table.resolved_schema
+        spec = watermark_of(bound) if number in plan.timed else None
         names = columns if spec is None else columns | columns_of_watermark(spec)
         if plan.changes[number].inserts:
             rows = columns_read(scan, names)

@@ -36,6 +36,7 @@ from schema_core.environment.options import (
 )
 from schema_core.environment.planner import BoundTable, Registration, Rows, fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
+from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, scans_in
 from schema_core.errors import (
     ConflictError,
@@ -577,6 +578,8 @@ class StreamPlanner:
 
     def _changes_of(self, scan: Scan) -> SourceChanges:
         bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return INSERTIONS
         connector = for_spark(find_connector(bound.table.options))
         if not has_changes(connector, bound.table.options):
             return INSERTIONS

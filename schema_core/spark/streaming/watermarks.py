@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import UnsupportedError, at
 from schema_core.expressions.typed import FunctionCall, Ref, walk
 from schema_core.schema.resolved import ResolvedSchema, WatermarkSpec
@@ -23,6 +24,7 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
+from schema_core.spark.reading.inputs import DELAY
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.session.frames import select
 from schema_core.spark.streaming.interval_joins import TIME
@@ -31,22 +33,25 @@ from schema_core.types import DataType, LocalZonedTimestampType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.environment.planner import BoundTable
+
 #: The column of the watermark, which is dropped at once.
 WATERMARK: Final = f"{PREFIX}watermark"
 #: Metadata of columns that Spark compares with the watermark.
-EVENT_TIME: Final = {"spark.watermarkDelayMs": 0}
+EVENT_TIME: Final = {DELAY: 0}
 #: Milliseconds before clocks are put back in which local time already counts as the later one.
 OVERLAP: Final = 3 * 3_600_000
 #: The function for watermarks that the source determines.
 OF_SOURCE: Final = "SOURCE_WATERMARK"
 
 
-def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
+def watermark_of(bound: BoundTable) -> WatermarkSpec:
     """Return the watermark of an unbounded table that a query with windows reads.
 
     It must be computable from the table's rows (`streaming-not-supported`).
     """
-    spec = next(iter(schema.watermark_specs), None)
+    table = bound.identifier.as_summary_string()
+    spec = next(iter(bound.table.resolved_schema.watermark_specs), None)
     if spec is None:
         raise UnsupportedError(
             f"the windows of the unbounded table {table} never end: it has no watermark",
@@ -57,6 +62,8 @@ def watermark_of(schema: ResolvedSchema, table: str) -> WatermarkSpec:
         node for node in walk(spec.watermark_expression.typed) if isinstance(node, FunctionCall)
     )
     if any(item.function.name == OF_SOURCE for item in calls):
+        if isinstance(bound.table, InlineTable) and bound.table.rows.source_watermark is not None:
+            return bound.table.rows.source_watermark
         raise UnsupportedError(
             f"{OF_SOURCE}() of the unbounded table {table} is not computed on Spark",
             code="streaming-not-supported",
