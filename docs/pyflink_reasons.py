@@ -10,7 +10,6 @@ from schema_core.pyflink.absent import MODULES, NAMES
 
 _DATA_STREAM = "part of the DataStream API, which Spark does not have"
 _STEP = "created by a method of the step before"
-_WORKERS = "conversion between the Python workers of Flink and Java"
 
 #: Name in PyFlink, or the beginning of it -> why it differs or is absent.
 REASONS: dict[str, str] = {
@@ -19,10 +18,8 @@ REASONS: dict[str, str] = {
         for path, reason in {**MODULES, **NAMES}.items()
     },
     "*.__hash__": "it can be changed, so it has no hash",
-    "*.from_sql_type": _WORKERS,
-    "*.to_sql_type": _WORKERS,
-    "*.need_conversion": _WORKERS,
-    "*.EPOCH_ORDINAL": _WORKERS,
+    "*.from_sql_type": "the parameter is named `obj` for every type",
+    "*.to_sql_type": "the parameter is named `obj` for every type",
     # --- pyflink.common
     "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
     "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",

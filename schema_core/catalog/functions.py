@@ -6,6 +6,7 @@ function is never imported: a table of classes declares its signatures.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import Enum
@@ -227,6 +228,12 @@ def _import_class(name: str) -> FunctionClass:
     return declaration_of(found)
 
 
+def _is_declared(name: str) -> bool:
+    """Return whether the program itself declared this name as a function of SQL."""
+    module, _, attribute = name.rpartition(".")
+    return isinstance(vars(sys.modules.get(module, object)).get(attribute), UserFunction)
+
+
 def check_declaration(declaration: FunctionClass) -> None:
     """Validate a declaration (`wrong-argument` for the first part of another type)."""
     given: object = declaration.signatures
@@ -386,8 +393,9 @@ class FunctionCatalog:
     def load(self, function: CatalogFunction) -> FunctionClass:
         """Return the declaration of a function's class, or of a function in Python.
 
-        The latter is imported if its module is one of `python_modules`. `invalid-function-class` if
-        it is neither declared nor allowed, or cannot be imported.
+        The latter is imported if its module is one of `python_modules`. A result of `udf`, `udtf`,
+        `udaf` or `udtaf` is found without that in a module that the process has imported.
+        `invalid-function-class` if it is neither declared nor allowed, or cannot be imported.
         """
         name = function.class_name
         if known := self.classes.get(name) or self._import_class.get(name):
@@ -395,7 +403,7 @@ class FunctionCatalog:
         hint = "declare its signatures with `declare_function_class`; it is never imported"
         if function.language is FunctionLanguage.PYTHON:
             module = name.rpartition(".")[0]
-            if module in self.python_modules:
+            if module in self.python_modules or _is_declared(name):
                 self._import_class[name] = found = _import_class(name)
                 return found
             hint = "write 'module.function'"

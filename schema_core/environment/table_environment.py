@@ -968,7 +968,8 @@ class TableEnvironment:
         """Allow statements to name the functions of these modules, whose import runs their code.
 
         ``CREATE FUNCTION f AS 'module.f' LANGUAGE PYTHON`` then imports the module. No other
-        module is imported, and no option allows one: a script could set it.
+        module is imported, and no option allows one: a script could set it. Results of `udf`,
+        `udtf`, `udaf` and `udtaf` in modules that the program has imported are always allowed.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> text = "CREATE TEMPORARY FUNCTION here AS 'os.getcwd' LANGUAGE PYTHON"

@@ -105,6 +105,12 @@ class MapView(DataView, Generic[K, V]):
     def __getitem__(self, key: K) -> V:
         return self._dict[key]
 
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        self.remove(key)
+
     def __iter__(self) -> Iterator[K]:
         return iter(self._dict)
 

@@ -145,6 +145,32 @@ class DataType(_Serialized):
         """
         return rejection(self, value) is None
 
+    # --- exchange with PyFlink's workers -------------------------------------------------------
+
+    def need_conversion(self) -> bool:
+        """Whether PyFlink's workers exchange values in another form: dates and times as numbers."""
+        from schema_core.types.worker_values import need_conversion
+
+        return need_conversion(self)
+
+    def to_sql_type(self, obj: Any) -> Any:
+        """Return a value as PyFlink's workers exchange it.
+
+        >>> from schema_core.types import DataTypes as T
+        >>> from datetime import date
+        >>> T.DATE().to_sql_type(date(1970, 1, 2))
+        1
+        """
+        from schema_core.types.worker_values import to_sql_type
+
+        return to_sql_type(self, obj)
+
+    def from_sql_type(self, obj: Any) -> Any:
+        """Return the value of what PyFlink's workers exchange."""
+        from schema_core.types.worker_values import from_sql_type
+
+        return from_sql_type(self, obj)
+
     # --- structure -----------------------------------------------------------------------------
 
     def children(self) -> tuple[DataType, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
@@ -179,6 +179,18 @@ class RowField:
         """The summary; a comment is abbreviated as '...'."""
         note = "" if self.description is None else " '...'"
         return f"{quote_identifier(self.name)} {self.data_type.as_summary_string()}{note}"
+
+    def need_conversion(self) -> bool:
+        """Whether PyFlink's workers exchange values in another form."""
+        return self.data_type.need_conversion()
+
+    def to_sql_type(self, obj: Any) -> Any:
+        """Return a value as PyFlink's workers exchange it."""
+        return self.data_type.to_sql_type(obj)
+
+    def from_sql_type(self, obj: Any) -> Any:
+        """Return the value of what PyFlink's workers exchange."""
+        return self.data_type.from_sql_type(obj)
 
     def with_type(self, data_type: DataType) -> RowField:
         """The field with another type."""

@@ -226,6 +226,7 @@ LETTERS: dict[str, DataType] = {
     "q": atomic.BigIntType(nullable=False),
     "f": atomic.FloatType(nullable=False),
     "d": atomic.DoubleType(nullable=False),
+    "u": atomic.CharType(1, nullable=False),
 }
 
 

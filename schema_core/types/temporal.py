@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import field
+from datetime import date
 from enum import Enum
+from time import localtime
 from typing import ClassVar, Self, TypeAlias, TypeVar
 
 from schema_core.base.lazy import dataclass
@@ -46,12 +49,18 @@ def timestamp_kind(type_: DataType) -> TimestampKind | None:
     return kind if isinstance(kind, TimestampKind) else None
 
 
+#: The local time of the process at the start of 1970 in UTC, in microseconds.
+_LOCAL_EPOCH = timegm(localtime(0)) * 10**6
+
+
 class DateType(AtomicType):
     """A day of the proleptic Gregorian calendar."""
 
     __slots__ = ()
     keyword = "DATE"
     root = TypeRoot.DATE
+    #: The number of 1970-01-01, which `to_sql_type` subtracts.
+    EPOCH_ORDINAL: ClassVar[int] = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -61,6 +70,8 @@ class TimeType(AtomicType):
     keyword = "TIME"
     root = TypeRoot.TIME_WITHOUT_TIME_ZONE
     limits: ClassVar[Mapping[str, range]] = {"precision": range(10)}
+    #: Microseconds that `to_sql_type` subtracts: the local time at the start of 1970 in UTC.
+    EPOCH_ORDINAL: ClassVar[int] = _LOCAL_EPOCH
 
     precision: int
 
@@ -149,6 +160,8 @@ class LocalZonedTimestampType(AnyTimestampType):
     __slots__ = ()
     keyword = "TIMESTAMP_LTZ"
     root = TypeRoot.TIMESTAMP_WITH_LOCAL_TIME_ZONE
+    #: Microseconds that `to_sql_type` adds: the local time at the start of 1970 in UTC.
+    EPOCH_ORDINAL: ClassVar[int] = _LOCAL_EPOCH
 
     def body(self) -> str:
         return f"TIMESTAMP({self.precision}) WITH LOCAL TIME ZONE"

@@ -272,7 +272,7 @@ class PythonType(DataType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
+class ListViewType(PythonType, ComposedType):
     """A list in the state of an aggregate function, never NULL.
 
     >>> from schema_core.types import DataTypes as T, require_resolved
@@ -309,7 +309,7 @@ class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of o
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MapViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
+class MapViewType(PythonType, ComposedType):
     """A map in the state of an aggregate function, never NULL."""
 
     keyword = "MAP_VIEW"

@@ -15,7 +15,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, TypeAlias
 
 from schema_core.base.text import MAX_DEPTH, show
@@ -272,6 +272,8 @@ _MICROS = 6
 def convert_losslessly(type_: DataType, value: object) -> Converted:
     """Convert a value to the type, with its elements, entries and fields.
 
+    Only digits after the scale of a DECIMAL are lost: it is rounded, as in PyFlink.
+
     Returns:
         The value as in PyFlink (rows as tuples, arrays as lists) and None, or None and why it
         cannot be converted without loss.
@@ -339,12 +341,23 @@ def _to_float(type_: DataType, value: object) -> Converted:
     return number, None
 
 
+def round_decimal(type_: atomic.DecimalType, value: Decimal, rounding: str) -> Decimal:
+    """Return a decimal with the scale of a type; one that exceeds every type is unchanged.
+
+    >>> round_decimal(atomic.DecimalType(3, 1), Decimal("1.25"), "ROUND_HALF_UP")
+    Decimal('1.3')
+    """
+    if not value.is_finite() or value.adjusted() >= DIGITS:
+        return value
+    return value.quantize(Decimal(1).scaleb(-type_.scale), rounding, _EXACT)
+
+
 def _to_decimal(type_: atomic.DecimalType, value: object) -> Converted:
+    """Round to the scale, as PyFlink's workers do."""
     number = Decimal(value) if type(value) is int else value
-    reason = reject_reason(type_, number)
-    if reason or not isinstance(number, Decimal):
-        return None, reason
-    return number.quantize(Decimal(1).scaleb(-type_.scale), context=_EXACT), None
+    if isinstance(number, Decimal):
+        number = round_decimal(type_, number, ROUND_HALF_EVEN)
+    return _convert_unchanged(type_, number)
 
 
 def _to_text(type_: DataType, value: object) -> Converted:

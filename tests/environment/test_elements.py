@@ -17,7 +17,8 @@ from schema_core.environment.table_api.descriptor import (
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import lit, row
-from schema_core.types import DataTypes
+from schema_core.types import DataTypes, parse_type
+from schema_core.types.element_values import convert_element
 from schema_core.types.row_value import Row
 
 ROW = DataTypes.ROW(
@@ -96,9 +97,43 @@ def test_invalid_elements_are_refused(
 
 def test_an_invalid_value_is_reported_with_its_row(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
-        environment.from_elements([(1, "a"), (2, 3)], ROW)
+        environment.from_elements([(1, "a"), ("x", "b")], ROW)
 
-    assert ("row 2", "column 'b'") == caught.value.path
+    assert ("row 2", "column 'a'") == caught.value.path
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("DECIMAL(5, 2)", Decimal("1.005"), Decimal("1.01")),
+        ("DECIMAL(5, 2)", Decimal("-1.005"), Decimal("-1.01")),
+        ("ARRAY<DECIMAL(2, 1)>", (Decimal("1.25"), None), [Decimal("1.3"), None]),
+        ("MAP<STRING, DECIMAL(2, 1)>", {1: Decimal("1.25")}, {"1": Decimal("1.3")}),
+        ("ROW<a STRING, d DECIMAL(2, 1)>", Row(d=Decimal("1.25"), a=True),
+         Row(d=Decimal("1.3"), a="true")),
+        ("ROW<a STRING>", (["x", None],), ("[x, null]",)),
+        ("ROW<a STRING>", {"a": {"k": 1.5}, "b": 2}, {"a": "{k=1.5}", "b": 2}),
+        ("STRING", 1234567.0, "1234567.0"),
+        ("STRING", -12345678.5, "-1.23456785E7"),
+        ("STRING", 1e-7, "1.0E-7"),
+        ("STRING", float("-inf"), "-Infinity"),
+        ("STRING", b"x", b"x"),
+        ("INT", "x", "x"),
+        ("DECIMAL(5, 2)", Decimal("1e999"), Decimal("1e999")),
+    ],
+)  # fmt: skip
+def test_values_are_converted_as_by_pyflink(type_: str, value: Any, expected: Any) -> None:
+    assert expected == convert_element(parse_type(type_), value)
+
+
+def test_rows_are_converted_before_they_are_checked(environment: TableEnvironment) -> None:
+    table = environment.from_elements([(Decimal("1.005"), 1)], "ROW<d DECIMAL(5, 2), s STRING>")
+    assert "CAST(1.01 AS DECIMAL(5, 2))" in table.as_sql()
+    assert "CAST('1' AS VARCHAR" in table.as_sql()
+    with pytest.raises(SchemaCoreError, match="more digits than"):
+        environment.from_elements([(Decimal("1234.5"),)], "ROW<d DECIMAL(5, 2)>")
+    with pytest.raises(SchemaCoreError, match="requires str"):
+        environment.from_elements([(b"x",)], "ROW<s STRING>")
 
 
 def test_a_view_of_elements(environment: TableEnvironment) -> None:

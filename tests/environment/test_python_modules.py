@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from schema_core import EnvironmentSettings, SchemaError, TableEnvironment
+from schema_core.pyflink.table.udf import udf
 
 CODE = """
 from schema_core.pyflink.table.udf import ScalarFunction, udf
@@ -57,6 +58,21 @@ def test_a_module_is_not_imported_before_it_is_allowed(environment: TableEnviron
     with pytest.raises(SchemaError, match="unknown function class"):
         environment.sql_query("SELECT f('a')")
     assert "functions_of_a_user" not in sys.modules
+
+
+@udf(result_type="BIGINT")
+def of_this_module(value: object) -> object:
+    return value
+
+
+def test_functions_that_the_program_declared_are_called_by_their_name(
+    environment: TableEnvironment,
+) -> None:
+    create(environment, f"{__name__}.of_this_module")
+    table = environment.sql_query("SELECT f(1) AS a")
+    assert "BIGINT" == table.get_resolved_schema().columns[0].data_type.as_summary_string()
+    with pytest.raises(SchemaError, match="unknown function class"):
+        create(environment, f"{__name__}.create")
 
 
 @pytest.mark.parametrize(

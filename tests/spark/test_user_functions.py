@@ -6,12 +6,14 @@ import datetime as dt
 import time
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from schema_core.errors import ExternalError
-from schema_core.expressions.user_functions import ScalarFunction, udf
+from schema_core.expressions import col
+from schema_core.expressions.data_views import MapView
+from schema_core.expressions.user_functions import AggregateFunction, ScalarFunction, udaf, udf
 from schema_core.types import Row, parse_type
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ RESULTS = [
     ("FLOAT", 1, 1.0),
     ("DOUBLE", 1, 1.0),
     ("DECIMAL(5, 2)", 3, Decimal("3.00")),
+    ("DECIMAL(5, 2)", Decimal("1.556"), Decimal("1.56")),
     ("DECIMAL(38, 18)", Decimal("1.5"), Decimal("1.500000000000000000")),
     ("CHAR(3)", "äöü", "äöü"),
     ("STRING", "a\0'${x}", "a\0'${x}"),
@@ -176,3 +179,45 @@ def test_a_function_is_closed_at_the_end_of_each_task(
     while (text := (tmp_path / "notes").read_text()) != "(...)(...)" and time.monotonic() < ends:
         time.sleep(0.05)
     assert text == "(...)(...)"
+
+
+class Largest(AggregateFunction[int, list[int]]):
+    """The largest value of several series of pandas."""
+
+    def create_accumulator(self) -> list[int]:
+        return []
+
+    def accumulate(self, accumulator: list[int], *args: Any) -> None:
+        accumulator.append(sum(series.max() for series in args))
+
+    def get_value(self, accumulator: list[int]) -> int:
+        return accumulator[0]
+
+
+class Distinct(AggregateFunction[int, Row]):
+    """The number of distinct values, in a map that is used as a dictionary."""
+
+    def create_accumulator(self) -> Row:
+        return Row(MapView())
+
+    def accumulate(self, accumulator: Row, *args: Any) -> None:
+        accumulator[0][args[0]] = accumulator[0].get(args[0]) or 1
+        accumulator[0]["removed"] = 1
+        del accumulator[0]["removed"]
+
+    def get_value(self, accumulator: Row) -> int:
+        return len(list(accumulator[0].keys()))
+
+
+def test_aggregates_of_series_and_of_maps(environment: TableEnvironment) -> None:
+    pytest.importorskip("pandas")
+    largest = udaf(Largest(), result_type="BIGINT", func_type="pandas")
+    distinct = udaf(Distinct(), result_type="BIGINT")
+    values = environment.from_elements([(1, 4), (3, 2), (3, 1)], ["a", "b"])
+
+    nothing = values.where(col("a") < 0).select(col("a").sum0.alias("z"))
+    table = values.select(
+        largest(col("a"), col("b")), distinct(col("a")), col("a").sum0.alias("s")
+    ).join(nothing)
+
+    assert [(7, 2, 7, 0)] == [tuple(row) for row in table.execute().collect()]

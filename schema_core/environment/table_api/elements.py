@@ -33,6 +33,7 @@ from schema_core.types import (
     UserDefinedType,
     parse_type,
 )
+from schema_core.types.element_values import convert_element
 from schema_core.types.python import infer_type
 from schema_core.types.row_value import Row, RowKind
 from schema_core.types.values import named_values, reject_reason
@@ -199,8 +200,9 @@ def _row(row: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.E
     values = values_of(row, type_)
     _require_width(values, type_)
     trees = []
-    for value, field in zip(values, type_.fields, strict=True):
+    for given, field in zip(values, type_.fields, strict=True):
         with at(f"column {field.name!r}"):
+            value = convert_element(field.data_type, given)
             if verify and (reason := reject_reason(field.data_type, value)):
                 raise SchemaError(str(reason), code="not-a-value")
             trees.append(to_literal(value, field.data_type, zone))

@@ -199,7 +199,7 @@ BOUNDED: Mapping[str, tuple[Choice, Rule]] = {
     "CASE": (lambda arguments: [*arguments[1::2], arguments[-1]], max),
     "IF": (lambda arguments: arguments[1:], max),
     "ROUND": (_first, lambda digits: digits[0] + 1),
-    "SUM": (_first, lambda digits: digits[0] + SUM_DIGITS),
+    **dict.fromkeys(("SUM", "$SUM0"), (_first, lambda digits: digits[0] + SUM_DIGITS)),
     **dict.fromkeys(("COALESCE", "GREATEST", "IFNULL", "LEAST"), (_every, max)),
     **dict.fromkeys(("LAG", "LEAD"), (_value_and_default, max)),
     **dict.fromkeys(("%", "+x", "-x", "ABS", "AVG", "CAST", "CEIL", "FLOOR"), (_first, max)),

@@ -452,19 +452,36 @@ def _table(implementation: object, context: FunctionContext) -> Callable[..., An
     return evaluate_call
 
 
+def _of_series(
+    implementation: object, context: FunctionContext, types: Sequence[DataType]
+) -> Callable[..., Any]:
+    """Return the callable of a list of rows for an aggregate that takes series of pandas."""
+    if isinstance(implementation, AggregateFunction):
+        aggregate, open_once = implementation, opener_of(implementation, context)
+
+        def evaluate(*series: Any) -> Any:
+            open_once()
+            accumulator = aggregate.create_accumulator()
+            aggregate.accumulate(accumulator, *series)
+            return aggregate.get_value(accumulator)
+
+    else:
+        evaluate = _scalar(implementation, context)
+
+    def of_series(rows: list[Any]) -> Any:
+        return evaluate(*(_series([row[at] for row in rows], type_) for at, type_ in places))
+
+    places = list(enumerate(types))
+    return of_series
+
+
 def _aggregate(
     spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
 ) -> Callable[..., Any]:
     """Return an aggregate's callable of a list of rows (`not-executable` without one)."""
     implementation = spark.implementation
     if spark.vectorized:
-        evaluate = _scalar(implementation, context)
-
-        def of_series(rows: list[Any]) -> Any:
-            return evaluate(*(_series([row[at] for row in rows], place) for at, place in places))
-
-        places = list(enumerate(types))
-        return of_series
+        return _of_series(implementation, context, types)
     if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
         raise UnsupportedError(
             f"an aggregate in Python must be an AggregateFunction, got {type_name(implementation)}",

@@ -79,7 +79,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
 
 
 #: Functions that can be computed of the distinct values in a window.
-OF_DISTINCT_ROWS = frozenset({"ARRAY_AGG", "AVG", "COLLECT", "COUNT", "LISTAGG", "SUM"})
+OF_DISTINCT_ROWS = frozenset({"ARRAY_AGG", "AVG", "COLLECT", "COUNT", "LISTAGG", "SUM", "$SUM0"})
 
 #: The largest scale that Spark keeps in a sum of two DECIMALs of 38 digits.
 _SCALE_OF_SUMS = 6
@@ -104,6 +104,13 @@ def total(called: TranslatedCall) -> Node:
     if isinstance(called.type, types.DecimalType):
         return called.cast(compile_aggregate("sum", called, called[0]))
     return called.cast(compile_aggregate("sum", called, called.cast(called[0])))
+
+
+def total_or_zero(called: TranslatedCall) -> Node:
+    """$SUM0: the sum, and 0 of no values."""
+    return nodes.call(
+        "coalesce", total(called), nodes.Cast(nodes.Literal(0), sql_type(called.type))
+    )
 
 
 def average(called: TranslatedCall) -> Node:
@@ -505,6 +512,7 @@ _INTERNAL = "it is internal to Flink"
 RULES: dict[str, TranslationRule] = {
     "COUNT": native(count),
     "SUM": rewrite_rule(total),
+    "$SUM0": rewrite_rule(total_or_zero),
     "AVG": rewrite_rule(average),
     "MIN": extreme("min"),
     "MAX": extreme("max"),
@@ -525,5 +533,5 @@ RULES: dict[str, TranslationRule] = {
     "FIRST_VALUE": of_values("first_value"),
     "LAST_VALUE": of_values("last_value"),
     **{name.upper(): ranking(name) for name in (*SHIFTS, *RANKS)},
-    **{name: refusal_rule(_INTERNAL) for name in ("$SUM0", "AUXILIARY_GROUP")},
+    "AUXILIARY_GROUP": refusal_rule(_INTERNAL),
 }

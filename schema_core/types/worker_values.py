@@ -1,0 +1,172 @@
+"""Values as PyFlink exchanges them with its Python workers: numbers for dates and times.
+
+The methods `to_sql_type`, `from_sql_type` and `need_conversion` of types use this table.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+import time
+from array import array
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from schema_core.types import temporal
+from schema_core.types.base import DataType
+from schema_core.types.nested import ArrayType, MapType, MultisetType, RowType
+from schema_core.types.row_value import Row
+from schema_core.types.user_defined import UserDefinedType
+from schema_core.types.values import named_values
+
+MILLION = 10**6
+
+
+class Exchange(NamedTuple):
+    """How the values of a type, which are not None, become what is exchanged, and back."""
+
+    write: Callable[[Any, Any], Any]
+    read: Callable[[Any, Any], Any]
+
+
+def to_sql_type(type_: DataType, value: Any) -> Any:
+    """Return a value as it is exchanged.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> to_sql_type(T.DATE(), dt.date(1970, 1, 2))
+    1
+    """
+    exchange = EXCHANGED.get(type(_base_of(type_)))
+    return value if value is None or exchange is None else exchange.write(type_, value)
+
+
+def from_sql_type(type_: DataType, value: Any) -> Any:
+    """Return the value of what is exchanged.
+
+    >>> from schema_core.types import DataTypes as T
+    >>> from_sql_type(T.ARRAY(T.DATE()), [1, None])
+    [datetime.date(1970, 1, 2), None]
+    """
+    exchange = EXCHANGED.get(type(_base_of(type_)))
+    return value if value is None or exchange is None else exchange.read(type_, value)
+
+
+def need_conversion(type_: DataType) -> bool:
+    """Return whether values are exchanged in another form."""
+    if isinstance(type_, ArrayType | MapType | MultisetType):
+        return any(map(need_conversion, type_.children()))
+    return type(_base_of(type_)) in EXCHANGED
+
+
+def _base_of(type_: DataType) -> DataType | object:
+    """Return the type, or for one of a user's class what stands for all of them."""
+    return _USER_DEFINED if isinstance(type_, UserDefinedType) else type_
+
+
+class _AnyUserDefined:
+    """All classes of users that extend `UserDefinedType`."""
+
+
+_USER_DEFINED = _AnyUserDefined()
+
+
+def _epoch_micros(value: dt.datetime) -> int:
+    """Return microseconds since 1970 in UTC; without a zone, of the local time of the process."""
+    in_zone = value.tzinfo is not None
+    seconds = calendar.timegm(value.utctimetuple()) if in_zone else time.mktime(value.timetuple())
+    return int(seconds) * MILLION + value.microsecond
+
+
+def _local_time(micros: int) -> dt.datetime:
+    local = dt.datetime.fromtimestamp(micros // MILLION)  # noqa: DTZ006 - a local time
+    return local.replace(microsecond=micros % MILLION)
+
+
+def _write_time(type_: temporal.TimeType, value: dt.time) -> int:
+    offset = value.utcoffset() or dt.timedelta()
+    clock = dt.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second) - offset
+    return clock // dt.timedelta(seconds=1) * MILLION + value.microsecond - type_.EPOCH_ORDINAL
+
+
+def _read_time(type_: temporal.TimeType, value: int) -> dt.time:
+    clock = dt.timedelta(microseconds=value + type_.EPOCH_ORDINAL)
+    return (dt.datetime(1, 1, 1) + clock).time()  # noqa: DTZ001 - only the time of day is used
+
+
+def _write_zoned(_: DataType, value: dt.datetime) -> tuple[int, int]:
+    zone = value.tzinfo or dt.datetime.now(dt.UTC).astimezone().tzinfo
+    offset = int((value.replace(tzinfo=zone).utcoffset() or dt.timedelta()).total_seconds())
+    return _epoch_micros(value) + offset * MILLION, offset
+
+
+def _read_zoned(_: DataType, value: tuple[int, int]) -> dt.datetime:
+    clock, offset = value
+    zone = dt.timezone(dt.timedelta(seconds=offset))
+    start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    return (start + dt.timedelta(microseconds=clock - offset * MILLION)).astimezone(zone)
+
+
+def _write_elements(type_: ArrayType | MultisetType, value: Any) -> Any:
+    if not need_conversion(type_) or not isinstance(value, list | tuple | array):
+        return value
+    return [to_sql_type(type_.element_type, element) for element in value]
+
+
+def _read_elements(type_: ArrayType | MultisetType, value: Any) -> Any:
+    if not need_conversion(type_):
+        return value
+    return [from_sql_type(type_.element_type, element) for element in value]
+
+
+def _write_entries(type_: MapType, value: dict[Any, Any]) -> dict[Any, Any]:
+    key, entry = type_.key_type, type_.value_type
+    return {to_sql_type(key, at): to_sql_type(entry, item) for at, item in value.items()}
+
+
+def _read_entries(type_: MapType, value: dict[Any, Any]) -> dict[Any, Any]:
+    key, entry = type_.key_type, type_.value_type
+    return {from_sql_type(key, at): from_sql_type(entry, item) for at, item in value.items()}
+
+
+def _write_row(type_: RowType, value: Any) -> tuple[Any, ...]:
+    named = named_values(value)
+    values = value if named is None else [named.get(field.name) for field in type_.fields]
+    pairs = zip(type_.fields, values, strict=True)
+    return tuple(to_sql_type(field.data_type, item) for field, item in pairs)
+
+
+def _read_row(type_: RowType, value: Any) -> Row:
+    if isinstance(value, Row) and value.is_named:
+        return value
+    pairs = list(zip(type_.fields, value, strict=True))
+    return Row(**{field.name: from_sql_type(field.data_type, item) for field, item in pairs})
+
+
+#: Class of a type -> its exchange; values of other types are exchanged as they are.
+EXCHANGED: dict[type, Exchange] = {
+    temporal.DateType: Exchange(
+        lambda type_, value: value.toordinal() - type_.EPOCH_ORDINAL,
+        lambda type_, value: dt.date.fromordinal(value + type_.EPOCH_ORDINAL),
+    ),
+    temporal.TimeType: Exchange(_write_time, _read_time),
+    temporal.TimestampType: Exchange(
+        lambda _, value: _epoch_micros(value), lambda _, value: _local_time(value)
+    ),
+    temporal.LocalZonedTimestampType: Exchange(
+        lambda type_, value: _epoch_micros(value) + type_.EPOCH_ORDINAL,
+        lambda type_, value: _local_time(value - type_.EPOCH_ORDINAL),
+    ),
+    temporal.ZonedTimestampType: Exchange(_write_zoned, _read_zoned),
+    temporal.DayTimeIntervalType: Exchange(
+        lambda _, value: value // dt.timedelta(microseconds=1),
+        lambda _, value: dt.timedelta(microseconds=value),
+    ),
+    ArrayType: Exchange(_write_elements, _read_elements),
+    MultisetType: Exchange(_write_elements, _read_elements),
+    MapType: Exchange(_write_entries, _read_entries),
+    RowType: Exchange(_write_row, _read_row),
+    _AnyUserDefined: Exchange(
+        lambda type_, value: to_sql_type(type_.sql_type(), type_.serialize(value)),
+        lambda type_, value: type_.deserialize(from_sql_type(type_.sql_type(), value)),
+    ),
+}
