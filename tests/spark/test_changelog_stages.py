@@ -27,6 +27,8 @@ __all__ = ["session"]
 WINDOWS = f"(SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v)"
 GROUPS = "(SELECT v, COUNT(*) AS n FROM s GROUP BY v)"
 
+BY_CLOCK = "TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
+
 #: Query -> its stages, with the number of columns of the key, or how the rows arrive; and whether
 #: rows are only added to the result.
 STAGES = {
@@ -213,6 +215,29 @@ STAGES = {
         ["a window aggregation", "a window aggregation", "a join at once"],
         True,
     ),
+    f"SELECT window_end, COUNT(*) FROM {BY_CLOCK} GROUP BY {BOUNDS}": (
+        ["TUMBLE gate", "GROUP BY at once"],
+        True,
+    ),
+    f"SELECT DISTINCT {BOUNDS}, id FROM {BY_CLOCK}": (
+        ["TUMBLE gate", "SELECT DISTINCT at once"],
+        True,
+    ),
+    f"SELECT id, COUNT(DISTINCT window_end) FROM {BY_CLOCK} GROUP BY id": (
+        ["TUMBLE gate", "GROUP BY 1"],
+        False,
+    ),
+    "SELECT SESSION_END(pt, INTERVAL '1' HOUR), COUNT(*) FROM p GROUP BY"
+    " SESSION(pt, INTERVAL '1' HOUR)": (["SESSION gate", "GROUP BY at once"], True),
+    # equal windows of a rowtime and of the processing time arrive at different times
+    f"SELECT x.v, y.id FROM {WINDOWS} AS x JOIN {BY_CLOCK} AS y"
+    " ON x.window_start = y.window_start AND x.window_end = y.window_end": (
+        ["TUMBLE gate", "GROUP BY at once", "TUMBLE gate", "a join 2"],
+        True,
+    ),
+    f"SELECT {BOUNDS}, COUNT(*) FROM (SELECT {BOUNDS} FROM {TUMBLE} UNION ALL SELECT {BOUNDS}"
+    f" FROM {BY_CLOCK}) GROUP BY {BOUNDS}": (["TUMBLE gate", "TUMBLE gate", "GROUP BY 2"], False),
+    "SELECT id, pt FROM p ORDER BY pt, id": (["ORDER BY at once"], True),
     "SELECT TUMBLE_END(ts, INTERVAL '1' HOUR), COUNT(*) FROM s GROUP BY v,"
     " TUMBLE(ts, INTERVAL '1' HOUR)": (["a window aggregation"], True),
 }
@@ -236,8 +261,16 @@ def test_stages(session: Session, query: str) -> None:
 REFUSED = {
     "SELECT id FROM s ORDER BY id": "ORDER BY without FETCH or LIMIT",
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id) FROM s": "OVER that is not ordered",
-    "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
-    " GROUP BY window_start, window_end": "TUMBLE by a column that is not a rowtime",
+    f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) FROM {BY_CLOCK}": (
+        "OVER of windows of the processing time"
+    ),
+    f"SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY pt) AS r"
+    f" FROM {BY_CLOCK}) WHERE r = 1": "ROW_NUMBER of windows of the processing time",
+    f"SELECT x.id FROM {BY_CLOCK} AS x JOIN {BY_CLOCK} AS y ON x.window_start = y.window_start"
+    " AND x.window_end = y.window_end": "a join of windows of the processing time",
+    f"SELECT {BOUNDS} FROM {BY_CLOCK} INTERSECT SELECT {BOUNDS} FROM {BY_CLOCK}": (
+        "INTERSECT of windows of the processing time"
+    ),
     "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE),"
     " SESSION(ts, INTERVAL '1' DAY)": "the group window TUMBLE",
     "SELECT LEAD(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "LEAD OVER rows that arrive later",
@@ -300,6 +333,10 @@ STATES = {
     ],
     f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": [
         "a window aggregation, by Spark: groups, until the watermark passes their window",
+        "GROUP BY: nothing, all rows of a window arrive at once",
+    ],
+    f"SELECT COUNT(*) FROM {BY_CLOCK} GROUP BY {BOUNDS}": [
+        "TUMBLE: rows, until the clock passes their window",
         "GROUP BY: nothing, all rows of a window arrive at once",
     ],
 }

@@ -316,12 +316,13 @@ def test_a_repeated_micro_batch_has_the_time_of_its_first_run(
     system, root = locate_file_system(session, str(tmp_path))
     times = StageWatermarks(Directory(system, root), 2, 1000)
 
-    assert BatchTime(None, 3, 0) == times.advance(0, [3, 5], 0)
-    assert BatchTime(3, 3, 900) == times.advance(1, [None, 9], 900)
-    assert BatchTime(3, 3, 900) == times.advance(1, [None, 9], 5000)
-    assert BatchTime(3, 12, 5100) == times.advance(2, [None, 12], 5100)
+    assert BatchTime(None, 3, None, 0) == times.advance(0, [3, 5], 0)
+    assert BatchTime(3, 3, 0, 900) == times.advance(1, [None, 9], 900)
+    assert BatchTime(3, 3, 0, 900) == times.advance(1, [None, 9], 5000)
+    assert BatchTime(3, 12, 900, 5100) == times.advance(2, [None, 12], 5100)
     (tmp_path / "watermarks-3").write_text('{"now": 51', encoding="utf-8")
-    assert BatchTime(12, 12, 5200) == times.advance(3, [None, 12], 5200)
+    assert BatchTime(12, 12, 5100, 5200) == times.advance(3, [None, 12], 5200)
+    assert BatchTime(12, 12, 5200, 5200) == times.advance(4, [None, 12], 10)
 
 
 def test_an_idle_table_does_not_hold_back_the_watermark(

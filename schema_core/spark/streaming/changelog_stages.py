@@ -74,7 +74,7 @@ from schema_core.spark.streaming.incremental import (
     stream_plan,
 )
 from schema_core.spark.streaming.interval_joins import time_bounds
-from schema_core.spark.streaming.stage_builder import AS_OF, HINT, StageBuilder
+from schema_core.spark.streaming.stage_builder import AS_OF, HINT, WINDOW_AGGREGATES, StageBuilder
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
     NEW,
@@ -101,8 +101,6 @@ OPERATORS: Final = (
     relational.Sample,
     relational.Match,
 )
-#: Operations that return a row for a window, whose rows may be updated before.
-WINDOW_AGGREGATES: Final = ("GROUP BY", "SELECT DISTINCT")
 
 
 def staged_query(
@@ -284,15 +282,20 @@ class _Staging(StageBuilder):
 
     def _window(self, window: relational.WindowTable) -> Relation:
         """Return the rows of windows, all of those of a window at once."""
-        if timestamp_kind(window.time.type) is not TimestampKind.ROWTIME:
-            self.refuse(f"{window.function} by a column that is not a rowtime", HINT)
-        rows, sessions = self._by_row(window.input), None
-        if window.function == "SESSION":
-            sessions = window
-        else:
-            rows = replace(window, input=rows)
-        end = len(window.columns) - 2
-        result = self.add_gate(rows, end, window.function, is_end=True, sessions=sessions)
+        kind = timestamp_kind(window.time.type)
+        if kind not in TIMES:
+            self.refuse(f"{window.function} by a column that is not a time attribute", HINT)
+        rows, is_by_clock = self._by_row(window.input), kind is TimestampKind.PROCTIME
+        is_later = is_by_clock or window.function == "SESSION"
+        result = self.add_gate(
+            rows if is_later else replace(window, input=rows),
+            len(window.columns) - 2,
+            window.function,
+            is_end=True,
+            windows=window if is_later else None,
+            arrival=_place_of(window.time, window.columns) if is_by_clock else None,
+            keeps_late=is_by_clock,
+        )
         self.windows[id(result)] = bounds_of_window(window)
         return result
 
@@ -307,6 +310,7 @@ class _Staging(StageBuilder):
         self._operators.append((scan, plan))
         self.changing[id(scan)] = scan, True
         self.windows[id(scan)] = dict(plan.bounds)
+        self.times[id(scan)] = frozenset({TimestampKind.ROWTIME})
         return scan
 
     def _require_window_aggregates(self, result: Relation) -> None:
@@ -491,7 +495,7 @@ class _Staging(StageBuilder):
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
         self._require_no_time_bounds(block, below)
         inputs = [self.make_input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
-        is_complete = all(map(self.is_complete, below, keys))
+        is_complete = self.are_complete(below, keys)
         new: dict[int, Relation] = {
             id(leaf): replace(leaf, input=input_.scan)
             for leaf, input_ in zip(sources, inputs, strict=True)
@@ -601,6 +605,7 @@ class _Staging(StageBuilder):
         name = step.operator + (" ALL" if step.all else "")
         bounds = self.bounds_of(left), self.bounds_of(right)
         is_complete = is_typed and bounds[0] == bounds[1] and {*bounds[0].values()} >= BOUNDS
+        is_complete = is_complete and len(self.times_of((left, right))) == 1
         result = self.add_stage(query, inputs, key, name, inserts=inserts, complete=is_complete)
         self.windows[id(result)] = bounds[0] if is_complete else {}
         return result
@@ -617,17 +622,24 @@ class _Staging(StageBuilder):
         return self._from_all_rows(sort, "LIMIT")
 
     def _temporal_sort(self, sort: relational.Sort) -> Relation:
-        """Return rows in the order of a rowtime, ascending, when the watermark has passed it."""
+        """Return rows in the order of a time attribute, ascending.
+
+        Those of a rowtime wait until the watermark has passed it.
+        """
         rows, first = self._by_row(sort.input), sort.keys[0]
-        time = first.expression
-        is_rowtime = timestamp_kind(time.type) is TimestampKind.ROWTIME and not first.descending
-        if not isinstance(time, Ref) or not is_rowtime or not relational.is_output(time):
+        time, kind = first.expression, timestamp_kind(first.expression.type)
+        is_time = kind in TIMES and not first.descending
+        if not isinstance(time, Ref) or not is_time or not relational.is_output(time):
             self.refuse(
-                "ORDER BY without FETCH or LIMIT, except by a rowtime, ascending,",
+                "ORDER BY without FETCH or LIMIT, except by a time attribute, ascending,",
                 "add LIMIT, or sort the rows where they are read",
             )
-        place = _place_of(time, result_columns(sort.input))
-        input_ = self.make_input(self.add_gate(rows, place, "ORDER BY", is_end=False))
+        if kind is TimestampKind.ROWTIME:
+            place = _place_of(time, result_columns(sort.input))
+            rows = self.add_gate(rows, place, "ORDER BY", is_end=False)
+        elif not self.inserts(rows):
+            self.refuse("ORDER BY of rows that are updated", HINT)
+        input_ = self.make_input(rows)
         query = replace(sort, input=all_columns(input_.scan))
         return self.add_stage(query, [input_], (), "ORDER BY", inserts=True, complete=True)
 

@@ -6,6 +6,7 @@ returns when the watermark has passed their end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -14,6 +15,7 @@ from schema_core.query import relation as relational
 from schema_core.query.relation import (
     TRUE,
     Column,
+    Columns,
     Item,
     Relation,
     columns_read,
@@ -21,6 +23,7 @@ from schema_core.query.relation import (
     outer_columns,
     relations_in,
     rows_of,
+    subexpressions,
     subqueries_in,
     substitute_parts,
 )
@@ -80,20 +83,9 @@ def _with_window_function(block: relational.Select, place: int) -> relational.Se
     grouping = cast("relational.Grouping", block.grouping)
     window = cast("FunctionCall", grouping.keys[place])
     name = GROUP_WINDOWS[window.function.name]
-    others = [key for key in grouping.keys if key is not window]
-    # the other keys are columns, by which SESSION is partitioned
-    items = list(rows.items)
     own = cast("relational.Named", block.source).columns
-    keys: dict[Typed, Ref] = {}
-    for key in others:
-        if isinstance(key, Ref):
-            keys[key] = key
-        else:
-            column = Column(f"k{len(keys)}", key.type)
-            items.append(Item(column.name, _below(key, rows)))
-            own = (*own, column)
-            keys[key] = Ref(column.name, column.type, INPUT)
-    rows = replace(rows, items=tuple(items))
+    # the other keys are columns, by which SESSION is partitioned
+    rows, own, keys = _with_keys(rows, own, [key for key in grouping.keys if key is not window])
     time, *sizes = window.arguments
     columns = (
         *own,
@@ -110,8 +102,13 @@ def _with_window_function(block: relational.Select, place: int) -> relational.Se
         partition if name == "SESSION" else (),
         columns,
     )
-    start, end, rowtime = (Ref(column.name, column.type, INPUT) for column in columns[-3:])
-    bounds = {f"{name}_START": start, f"{name}_END": end, f"{name}_ROWTIME": rowtime}
+    start, end, time_of_window = (Ref(column.name, column.type, INPUT) for column in columns[-3:])
+    bounds = {
+        f"{name}_START": start,
+        f"{name}_END": end,
+        f"{name}_ROWTIME": time_of_window,
+        f"{name}_PROCTIME": time_of_window,
+    }
 
     def change(typed: Typed) -> Typed | None:
         if typed in keys:
@@ -120,6 +117,11 @@ def _with_window_function(block: relational.Select, place: int) -> relational.Se
             return replace(bounds[typed.function.name], type=typed.type)
         return None
 
+    has_time = any(
+        isinstance(part, FunctionCall) and bounds.get(part.function.name) is time_of_window
+        for typed in expressions_of(block)
+        for part in subexpressions(typed)
+    )
     items_of_block = (
         item._replace(expression=substitute(item.expression, change)) for item in block.items
     )
@@ -127,9 +129,28 @@ def _with_window_function(block: relational.Select, place: int) -> relational.Se
         block,
         items=tuple(items_of_block),
         source=relational.Named(table, INPUT, columns),
-        grouping=replace(grouping, keys=(start, end, *keys.values())),
+        grouping=replace(
+            grouping, keys=(start, end, *([time_of_window] if has_time else []), *keys.values())
+        ),
         having=None if block.having is None else substitute(block.having, change),
     )
+
+
+def _with_keys(
+    rows: relational.Select, columns: Columns, keys: Sequence[Typed]
+) -> tuple[relational.Select, Columns, dict[Typed, Ref]]:
+    """Return rows, and the columns over them, with a column for each key."""
+    items = list(rows.items)
+    refs: dict[Typed, Ref] = {}
+    for key in keys:
+        if isinstance(key, Ref):
+            refs[key] = key
+        else:
+            column = Column(f"k{len(refs)}", key.type)
+            items.append(Item(column.name, _below(key, rows)))
+            columns = (*columns, column)
+            refs[key] = Ref(column.name, column.type, INPUT)
+    return replace(rows, items=tuple(items)), columns, refs
 
 
 def _below(key: Typed, rows: relational.Select) -> Typed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -33,6 +33,7 @@ from schema_core.spark.streaming.stage_plans import (
     scan_of,
 )
 from schema_core.spark.streaming.state_retention import retention_of
+from schema_core.types.temporal import TimestampKind
 
 #: What to do instead of an operation that needs all rows.
 HINT: Final = (
@@ -41,6 +42,8 @@ HINT: Final = (
 )
 
 
+#: Operations that return a row for a window, whose rows may be updated before.
+WINDOW_AGGREGATES: Final = ("GROUP BY", "SELECT DISTINCT")
 #: The name of joins as of a rowtime, whose rows have the rowtime for which they wait.
 AS_OF: Final = "FOR SYSTEM_TIME AS OF"
 
@@ -58,6 +61,8 @@ class StageBuilder:
         self.timed: set[int] = set()
         #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
         self.windows: dict[int, Positions] = {}
+        #: the kinds of time of these windows, by scan
+        self.times: dict[int, frozenset[TimestampKind]] = {}
         #: sources, results of stages and bounded rows that arrive, by identity, and whether their
         #: rows are only added
         self.changing: dict[int, tuple[Scan, bool]] = {}
@@ -87,11 +92,16 @@ class StageBuilder:
 
     def sources_of(self, rows: Relation) -> set[int]:
         """Return the identities of the sources of a relation, through the stages before it."""
+        parts = [rows, *(own.rows for stage in self.stages_below(rows) for own in stage.inputs)]
+        return {id(part) for relation in parts for part in relations_in(relation)}
+
+    def stages_below(self, rows: Relation) -> Iterator[Stage | Gate]:
+        """Yield the stages whose results a relation reads, the last one first."""
         read = {id(part) for part in relations_in(rows)}
         for stage in reversed(self.stages):
             if id(stage.result) in read:
                 read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
-        return read
+                yield stage
 
     # --- windows -------------------------------------------------------------------------------
 
@@ -108,7 +118,22 @@ class StageBuilder:
 
     def is_complete(self, source: Relation, key: Iterable[Typed]) -> bool:
         """Return whether a key over FROM, by row, has the bounds of windows."""
-        return has_bounds(self.bounds(source), key)
+        return self.are_complete([source], [key])
+
+    def are_complete(self, sources: Sequence[Relation], keys: Iterable[Iterable[Typed]]) -> bool:
+        """Return whether keys over sources, by row, have the bounds of windows.
+
+        Windows of the processing time arrive at other times than equal ones of a rowtime.
+        """
+        have_bounds = (
+            has_bounds(self.bounds(source), key) for source, key in zip(sources, keys, strict=True)
+        )
+        return all(have_bounds) and len(self.times_of(sources)) == 1
+
+    def times_of(self, sources: Iterable[Relation]) -> frozenset[TimestampKind]:
+        """Return the kinds of time of the windows in relations by row."""
+        parts = (part for source in sources for part in relations_in(source))
+        return frozenset().union(*(self.times.get(id(part), frozenset()) for part in parts))
 
     # --- stages --------------------------------------------------------------------------------
 
@@ -134,6 +159,10 @@ class StageBuilder:
         inserts = inserts or complete
         if complete and not all(input_.inserts for input_ in inputs):
             self.refuse(f"{name} of windows whose rows are updated", HINT)
+        times = self.times_of(input_.rows for input_ in inputs) if complete else frozenset()
+        if TimestampKind.PROCTIME in times and name not in (*WINDOW_AGGREGATES, "ORDER BY"):
+            # Flink: "Processing time Window Join is not supported yet", and others like it
+            self.refuse(f"{name} of windows of the processing time", HINT)
         self.stages.append(
             Stage(
                 query,
@@ -149,6 +178,7 @@ class StageBuilder:
             )
         )
         self.changing[id(result)] = result, inserts
+        self.times[id(result)] = times
         return result
 
     def make_input(
@@ -187,13 +217,12 @@ class StageBuilder:
 
         Rows that a join without windows returns have the rowtime of the one that arrived first.
         """
-        read = {id(part) for part in relations_in(rows)}
-        for stage in reversed(self.stages):
-            if id(stage.result) in read:
-                read |= {id(part) for own in stage.inputs for part in relations_in(own.rows)}
-                is_regular = isinstance(stage, Stage) and not stage.complete
-                if is_regular and len(stage.inputs) > 1 and stage.name != AS_OF:
-                    self.refuse(f"{name} of the result of {stage.name} without windows", HINT)
+        for stage in self.stages_below(rows):
+            is_regular = isinstance(stage, Stage) and not stage.complete
+            if is_regular and len(stage.inputs) > 1 and stage.name != AS_OF:
+                self.refuse(f"{name} of the result of {stage.name} without windows", HINT)
+            if isinstance(stage, Gate) and stage.arrival is not None:
+                self.refuse(f"{name} of the result of windows of the processing time", HINT)
 
     def add_gate(
         self,
@@ -202,19 +231,37 @@ class StageBuilder:
         name: str,
         *,
         is_end: bool,
-        sessions: relational.WindowTable | None = None,
+        windows: relational.WindowTable | None = None,
+        arrival: int | None = None,
         keeps_late: bool = False,
     ) -> Scan:
-        """Return the rows of a relation by row, when the watermark has passed their time."""
-        if not self.inserts(rows) and (sessions is not None or not is_end):
+        """Return the rows of a relation by row, when their time has passed.
+
+        See `Gate` for `windows`; `arrival` is the position of the column in `rows`.
+        """
+        if not self.inserts(rows) and (windows is not None or not is_end):
             self.refuse(f"{name} of rows that are updated", HINT)
-        self._require_rows_in_time(rows, name)
+        if arrival is None:
+            self._require_rows_in_time(rows, name)
+            self.timed |= self.sources_of(rows)
         input_ = self.make_input(rows)
-        columns = input_.scan.columns
-        if sessions is not None:
-            sessions, columns = replace(sessions, input=input_.scan), sessions.columns
+        columns = own = input_.scan.columns
+        if windows is not None:
+            windows, columns = replace(windows, input=input_.scan), windows.columns
         result = scan_of(columns, len(self.stages))
-        self.stages.append(Gate(input_, columns[time], is_end, result, name, sessions, keeps_late))
+        self.stages.append(
+            Gate(
+                input_,
+                columns[time],
+                is_end,
+                result,
+                name,
+                windows,
+                None if arrival is None else own[arrival],
+                keeps_late,
+            )
+        )
         self.changing[id(result)] = result, True
-        self.timed |= self.sources_of(rows)
+        kind = TimestampKind.ROWTIME if arrival is None else TimestampKind.PROCTIME
+        self.times[id(result)] = frozenset({kind})
         return result

@@ -126,14 +126,18 @@ class Stage:
 class Gate:
     """Rows that are returned when the watermark has passed their time; later ones are dropped.
 
+    A gate of the processing time waits for the clock of the micro-batches instead.
+
     Attributes:
         input: The rows, which are only added.
         time: The column with the time: the end of a window, or a rowtime.
         is_end: Whether it is the end of a window, which lasts until a millisecond before.
         result: What later stages scan.
         name: The operation, as EXPLAIN shows it.
-        sessions: The query of the rows with their sessions, which rows that arrive later extend;
-            None where the time of a row never changes.
+        windows: The window function over `input`, if the rows that wait are those of its result:
+            of SESSION, whose windows later rows extend, and of the processing time.
+        arrival: The column of `input` that gets the time of the micro-batch in which a row arrives,
+            for windows of the processing time; None for a rowtime.
         keeps_late: Whether late rows are returned, too.
     """
 
@@ -142,7 +146,8 @@ class Gate:
     is_end: bool
     result: Scan
     name: str
-    sessions: Relation | None = None
+    windows: relational.WindowTable | None = None
+    arrival: Column | None = None
     keeps_late: bool = False
 
     @property
@@ -150,10 +155,16 @@ class Gate:
         """Whether rows are only added to the result."""
         return True
 
+    @property
+    def is_extended(self) -> bool:
+        """Whether later rows change the time of a row that waits."""
+        return self.windows is not None and self.windows.function == "SESSION"
+
     def describe_state(self) -> str:
         """Return what is kept between micro-batches, as EXPLAIN shows it."""
         until = "their window" if self.is_end else "them"
-        return f"{self.name}: rows, until the watermark passes {until}"
+        time = "watermark" if self.arrival is None else "clock"
+        return f"{self.name}: rows, until the {time} passes {until}"
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -200,6 +211,11 @@ class StagedQuery:
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
         return bool(self.stages or self.normalized_sources or self.operators)
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether rows wait for the processing time."""
+        return any(isinstance(stage, Gate) and stage.arrival is not None for stage in self.stages)
 
     def describe_state(self) -> list[str]:
         """Return what is kept between micro-batches, as EXPLAIN shows it."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.environment.options import IDLE_TIMEOUT
@@ -28,6 +28,7 @@ from schema_core.spark.commit.directory import Directory
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions import datetimes
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.comparison import comparable
@@ -53,6 +54,7 @@ from schema_core.spark.streaming.stream_stages import StreamedQuery
 from schema_core.spark.streaming.watermarks import (
     WATERMARK,
     columns_of_watermark,
+    last_instant,
     watermark_of,
     with_watermark_column,
 )
@@ -160,6 +162,9 @@ def staged_frame(
             operator.query, scan.columns, reads=reads, plan=operator, session=session
         )
         frames.append(own)
+    if plan.has_clock:
+        # its row of each second begins a micro-batch, which returns the windows that have ended
+        frames.append(session.readStream.format("rate").option("rowsPerSecond", 1).load())
     idle = IDLE_TIMEOUT.of(context.options) or timedelta(0)
     runs = StageRuns(plan, session, place, frame_of, zone, idle)
     result = scan_with_kind(result_columns(plan.query))
@@ -170,7 +175,7 @@ def staged_frame(
         changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
         return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
 
-    streamed = StreamedQuery(tagged_rows(frames), "append", finish, runs.metrics)
+    streamed = StreamedQuery(tagged_rows(frames), "append", finish, runs.metrics, plan.has_clock)
     return streamed.then(lambda rows: rows.drop(ROW_KIND)) if plan.inserts else streamed
 
 
@@ -285,7 +290,7 @@ class StageRuns:
             result = self._results[place].counts() if place in self._results else None
             gate = stage if isinstance(stage, Gate) else None
             # sessions are stored with the rows that waited before
-            is_counted = len(kept) == len(stage.inputs) and (gate is None or gate.sessions is None)
+            is_counted = len(kept) == len(stage.inputs) and not (gate and gate.is_extended)
             late = kept[0].dropped if gate is not None and is_counted else None
             read = add_known([late or 0, *(changes for changes, _ in counts)])
             stored = [*counts] if result is None else [*counts, result]
@@ -297,7 +302,9 @@ class StageRuns:
                     rows_out=None if result is None else result[0],
                     state_rows=add_known([0, *(rows for _, rows in stored)]),
                     late_rows=late,
-                    watermark=as_watermark(self._watermark) if gate is not None else None,
+                    watermark=as_watermark(self._watermark)
+                    if gate is not None and gate.arrival is None
+                    else None,
                 )
             )
         return metrics
@@ -393,50 +400,68 @@ class StageRuns:
         changes: Mapping[int, Changes],
         times: BatchTime,
     ) -> DataFrame:
-        """Return the rows of a gate whose time the watermark has passed in a micro-batch."""
-        before, after, _ = times
-        column, type_ = gate.time
-        physical = from_physical(nodes.Column(column), type_)
-        millis = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
-        if not gate.is_end:
-            millis = f"({millis} + 1)"
+        """Return the rows of a gate whose time has passed in a micro-batch."""
+        before, after = times.before, times.after
+        if gate.arrival is not None:
+            before, after = times.since, times.now
+        millis = self._end_of_wait(gate)
         is_kept = "TRUE" if before is None else f"{millis} > {before}L"
         is_waiting = "TRUE" if after is None else f"{millis} > {after}L"
         stored = self._kept[place, 0]
-        if gate.sessions is not None:
-            rows = self._with_sessions(gate.sessions, gate.input, stored, changes, is_kept)
-            return stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
         rows = self._by_row(gate.input.rows, changes)
+        if gate.arrival is not None:
+            rows = _at_time(rows, gate.arrival.name, times.now)
+        if gate.is_extended:
+            rows = self._with_sessions(gate, rows, stored, is_kept)
+            rows = stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
+            return self._with_window_time(gate, rows, times.now)
+        if gate.windows is not None:
+            rows = self._with_windows(gate, rows)
         rows = stored.add(rows, "TRUE" if gate.keeps_late else is_kept)
         waiting = stored.rows_before(rows)
         stored.compact(rows, lambda rows: stored.remaining(rows).where(is_waiting))
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
-        return stored.remaining(rows.where(f"NOT ({is_waiting})"))
+        rows = stored.remaining(rows.where(f"NOT ({is_waiting})"))
+        return self._with_window_time(gate, rows, times.now)
+
+    def _end_of_wait(self, gate: Gate) -> str:
+        """Return the watermark or processing time at which a row of a gate is returned."""
+        column, type_ = gate.time
+        physical = from_physical(nodes.Column(column), type_)
+        if gate.arrival is not None:
+            last = inline("{end} - 1", end=datetimes.millis(physical))
+            return f"({nodes.to_sql(last_instant(last, self._clock))} + 1)"
+        millis = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
+        return millis if gate.is_end else f"({millis} + 1)"
+
+    def _with_windows(self, gate: Gate, rows: DataFrame) -> DataFrame:
+        """Return rows of the input of a gate, which are only added, with their windows."""
+        windows = cast("relational.WindowTable", gate.windows)
+        own = [quote(column.name) for column in gate.input.scan.columns]
+        frames = {id(gate.input.scan): rows.select(*own)}
+        return adding(self._frame_of(windows, result_columns(windows), frames))
 
     def _with_sessions(
-        self,
-        sessions: Relation,
-        input_: Input,
-        stored: StoredRows,
-        changes: Mapping[int, Changes],
-        is_kept: str,
+        self, gate: Gate, rows: DataFrame, stored: StoredRows, is_kept: str
     ) -> DataFrame:
         """Return waiting and new rows with their sessions.
 
         A late row of a session that waits is kept, as in Flink.
         """
-        own = [quote(column.name) for column in input_.scan.columns]
-
-        def with_sessions(rows: DataFrame) -> DataFrame:
-            frames = {id(input_.scan): rows.select(*own)}
-            return adding(self._frame_of(sessions, result_columns(sessions), frames))
-
-        new = with_sessions(rows := self._by_row(input_.rows, changes))
+        own = [quote(column.name) for column in gate.input.scan.columns]
+        new = self._with_windows(gate, rows)
         waiting = stored.rows_before(new)
         if waiting is None:
             return new
-        return with_sessions(waiting.where(is_kept).select(*own).union(rows.select(*own)))
+        every = waiting.where(is_kept).select(*own).union(rows.select(*own))
+        return self._with_windows(gate, every)
+
+    def _with_window_time(self, gate: Gate, rows: DataFrame, millis: int) -> DataFrame:
+        """Return the rows of windows of the processing time with the time at which they end."""
+        if gate.arrival is None:
+            return rows
+        return _at_time(rows, gate.result.columns[-1].name, millis)
 
     # --- stages --------------------------------------------------------------------------------
 
@@ -599,6 +624,16 @@ def _layout_of(stage: Stage | Gate) -> list[Any]:
     """Return what decides how a stage keeps its rows."""
     layout: list[Any] = [stage.name, list(stage.kept), [own.key for own in stage.inputs]]
     return [*layout, bool(stage.retention), stage.key] if isinstance(stage, Stage) else layout
+
+
+def _at_time(rows: DataFrame, name: str, millis: int) -> DataFrame:
+    """Return rows with a time in milliseconds as the value of a column."""
+    return rows.selectExpr(*(
+        f"CAST(timestamp_millis({millis}L) AS {field.dataType.simpleString()}) AS {quote(name)}"
+        if field.name == name
+        else quote(field.name)
+        for field in rows.schema.fields
+    ))  # fmt: skip
 
 
 def _hash(frame: DataFrame, key: KeyColumns) -> str:

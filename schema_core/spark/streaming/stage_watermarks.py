@@ -17,11 +17,13 @@ WATERMARKS: Final = "watermarks-"
 class BatchTime(NamedTuple):
     """The watermark before and after a micro-batch, and its processing time, in milliseconds.
 
-    A watermark is None until all sources have one.
+    A watermark is None until all sources have one. `since` is the processing time of the
+    micro-batch before, None for the first one; `now` is never earlier.
     """
 
     before: int | None
     after: int | None
+    since: int | None
     now: int
 
 
@@ -52,11 +54,12 @@ class StageWatermarks:
         Raises:
             ExternalError: `invalid-checkpoint` if the times of the micro-batch before are missing.
         """
-        before, sources = self._read(number - 1, now)
+        before, sources, since = self._read(number - 1, now)
+        now = now if since is None else max(now, since)
         first = self._directory.read(f"{WATERMARKS}{number}") if number else None
         with suppress(ValueError):  # the first run was killed while it wrote the file
             stored = json.loads(first or "")
-            return BatchTime(before, stored["watermark"], stored["now"])
+            return BatchTime(before, stored["watermark"], since, stored["now"])
         after = [
             source if new is None else SourceTime(max(new, source.watermark or new), now)
             for new, source in zip(latest, sources, strict=True)
@@ -70,17 +73,18 @@ class StageWatermarks:
                 self._directory.delete(entry.name)
         content = json.dumps({"now": now, "watermark": least, "sources": after}).encode()
         self._directory.create(f"{WATERMARKS}{number}", content)
-        return BatchTime(before, least, now)
+        return BatchTime(before, least, since, now)
 
-    def _read(self, number: int, now: int) -> tuple[int | None, list[SourceTime]]:
-        """Return the watermark after a micro-batch, and the times of the sources."""
+    def _read(self, number: int, now: int) -> tuple[int | None, list[SourceTime], int | None]:
+        """Return the watermark after a micro-batch, the times of the sources, and its time."""
         if number < 0:
-            return None, [SourceTime(None, now)] * self._sources
+            return None, [SourceTime(None, now)] * self._sources, None
         name = f"{WATERMARKS}{number}"
         if (content := self._directory.read(name)) is None:
             raise invalid_checkpoint(self._directory.path(name), "is missing")
         stored = json.loads(content)
-        return stored["watermark"], [SourceTime(*source) for source in stored["sources"]]
+        sources = [SourceTime(*source) for source in stored["sources"]]
+        return stored["watermark"], sources, stored["now"]
 
 
 def _least(sources: Sequence[SourceTime], since: int | None) -> int | None:

@@ -105,13 +105,19 @@ class StreamMetrics:
     """The metrics of a streaming query that writes the table `sink`; thread-safe.
 
     `stages` returns those of the stages of the query for the path of the sink, if it has some.
+    `has_clock` is whether the rows of the last source only begin micro-batches.
     """
 
     def __init__(
-        self, sink: str, stages: Callable[[str], Sequence[OperatorMetrics]] | None = None
+        self,
+        sink: str,
+        stages: Callable[[str], Sequence[OperatorMetrics]] | None = None,
+        *,
+        has_clock: bool = False,
     ) -> None:
         self._sink = sink
         self._stages = stages
+        self._has_clock = has_clock
         self._lock = threading.Lock()
         #: the newest progress of Spark that was added
         self._last: tuple[str, int, str] | None = None
@@ -174,7 +180,8 @@ class StreamMetrics:
 
     def _add_executed(self, progress: StreamingQueryProgress) -> None:
         self._micro_batches += 1
-        for place, source in enumerate(progress.sources):
+        sources = progress.sources[:-1] if self._has_clock else progress.sources
+        for place, source in enumerate(sources):
             self._read[place, f"source {mask_urls(source.description)}"] += source.numInputRows
         for place, operator in enumerate(progress.stateOperators):
             key = (place, operator.operatorName)

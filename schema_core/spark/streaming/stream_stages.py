@@ -27,13 +27,15 @@ class StreamedQuery:
     """A query of unbounded tables as a streaming frame, and Spark's mode for its rows.
 
     `finish` returns the query's rows for those of a micro-batch, by its number; None if they are
-    the same. `stages` returns the metrics of stages for the path of the sink.
+    the same. `stages` returns the metrics of stages for the path of the sink. `has_clock` is
+    whether the rows of the last source only begin micro-batches.
     """
 
     frame: DataFrame
     mode: str
     finish: Callable[[DataFrame, int], DataFrame] | None = None
     stages: Callable[[str], Sequence[OperatorMetrics]] | None = None
+    has_clock: bool = False
 
     def then(self, change: Callable[[DataFrame], DataFrame]) -> StreamedQuery:
         """Return the query with a change of each row by itself."""

@@ -747,7 +747,8 @@ class StreamPlanner:
         require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
             validate_stream(connector, replace(context, creates=creates), checkpoint)
-        metrics = StreamMetrics(target.identifier.as_summary_string(), streamed.stages)
+        path = target.identifier.as_summary_string()
+        metrics = StreamMetrics(path, streamed.stages, has_clock=streamed.has_clock)
         write = self._batch_writer(
             plan, connector, context, targets, checkpoint, metrics, creates=creates
         )
@@ -761,8 +762,7 @@ class StreamPlanner:
         execution = StreamingJob(
             session, batches, checkpoint, registration, located, local_properties(session)
         )
-        verb = "create" if creates else "insert into"
-        name = f"{verb} {target.identifier.as_summary_string()}"
+        name = f"{'create' if creates else 'insert into'} {path}"
         return JobGraph(name, execution, [target.identifier])
 
     def _batch_writer(

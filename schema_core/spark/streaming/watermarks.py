@@ -28,7 +28,7 @@ from schema_core.spark.reading.inputs import DELAY
 from schema_core.spark.session.api_mode import with_metadata
 from schema_core.spark.session.frames import select
 from schema_core.spark.streaming.interval_joins import TIME
-from schema_core.types import DataType, LocalZonedTimestampType
+from schema_core.types import DataType, LocalZonedTimestampType, TimestampType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -147,6 +147,37 @@ def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     later = datetimes.of_millis(count, type_)
     shown = datetimes.clock_millis(later, type_, zone)
     return inline("least({now}, {later} - {ms})", now=now, later=shown, ms=OVERLAP)
+
+
+def last_instant(local: nodes.Node, zone: str) -> nodes.Node:
+    """Return when a zone's clock has a local time for the last time, both in milliseconds.
+
+    A clock that is put back has some times twice.
+    """
+    if zone == "UTC":
+        return local
+    instant = LocalZonedTimestampType(3)
+
+    def clock(millis: nodes.Node) -> nodes.Node:
+        return datetimes.clock_millis(datetimes.of_millis(millis, instant), instant, zone)
+
+    def later(first: nodes.Node) -> nodes.Node:
+        """Return the time by the offset of the zone after the clock is put back, if it has it."""
+        hence = inline("{t} + {ms}", t=first, ms=OVERLAP)
+        second = inline("{w} - ({clock} - {hence})", w=local, clock=clock(hence), hence=hence)
+        return nodes.let(
+            second,
+            lambda time: inline(
+                "if({clock} = {w}, greatest({first}, {time}), {first})",
+                clock=clock(time),
+                w=local,
+                first=first,
+                time=time,
+            ),
+        )
+
+    datetime = datetimes.of_millis(local, TimestampType(3))
+    return nodes.let(datetimes.millis(datetimes.instant(datetime, zone)), later)
 
 
 def with_event_time(frame: DataFrame, name: str) -> DataFrame:

@@ -1,0 +1,199 @@
+"""Windows of the processing time in streaming queries, by the clock of micro-batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.spark.compiler import tree as nodes
+from schema_core.spark.streaming.watermarks import last_instant
+from tests.spark.test_streaming_state import MONITORED, added, table, until
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from schema_core.environment.jobs.client import JobClient
+
+PROCTIME = ", pt AS PROCTIME()"
+#: 2024-01-01 00:00:00 in UTC.
+START = 1_704_067_200_000
+
+
+class Clock:
+    """The processing time of micro-batches, which a test sets in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds = 0
+
+    def now(self) -> int:
+        return START + self.seconds * 1000
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("schema_core.spark.streaming.stage_runs.now", clock.now)
+    return clock
+
+
+@pytest.fixture
+def env(session: SparkSession, tmp_path: Path) -> TableEnvironment:
+    """A streaming environment with an unbounded table `s`, which is empty."""
+    made = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
+    (tmp_path / "s").mkdir()
+    made.execute_sql(table("s", tmp_path / "s", PROCTIME, MONITORED))
+    return made
+
+
+@contextmanager
+def running(env: TableEnvironment, statement: str) -> Iterator[JobClient]:
+    """Run a streaming job, which is stopped at the end."""
+    job = env.execute_sql(statement).get_job_client()
+    assert job is not None
+    try:
+        yield job
+    finally:
+        env.execute_sql(f"STOP JOB '{job.get_job_id()}'")
+
+
+def rows_read(job: JobClient) -> Callable[[], int | None]:
+    """Return a function that returns how many rows a job has read since it started."""
+
+    def count() -> int | None:
+        metrics = job.get_metrics()
+        return None if metrics is None else metrics.rows_in
+
+    return count
+
+
+def lines_of(folder: Path) -> Callable[[], list[str]]:
+    """Return a function that returns the lines of the files in a directory, sorted."""
+
+    def lines() -> list[str]:
+        files = folder.glob("[!.]*")
+        return sorted(
+            line.replace('"', "") for path in files for line in path.read_text().splitlines()
+        )
+
+    return lines
+
+
+#: Forms of windows, each with the name of its rows.
+FORMS = (
+    (
+        "SELECT 'tumble', CAST(window_start AS STRING), CAST(window_end AS STRING), k, SUM(v),"
+        " COUNT(DISTINCT v) FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(pt), INTERVAL '10' SECOND))"
+        " GROUP BY window_start, window_end, k"
+    ),
+    (
+        "SELECT 'group', CAST(TUMBLE_START(pt, INTERVAL '10' SECOND) AS STRING),"
+        " CAST(TUMBLE_PROCTIME(pt, INTERVAL '10' SECOND) AS STRING), k, SUM(v), COUNT(*) FROM s"
+        " GROUP BY TUMBLE(pt, INTERVAL '10' SECOND), k"
+    ),
+    (
+        "SELECT 'hop', CAST(window_start AS STRING), CAST(window_end AS STRING), k, SUM(v),"
+        " COUNT(*) FROM TABLE(HOP(TABLE s, DESCRIPTOR(pt), INTERVAL '5' SECOND, INTERVAL '10'"
+        " SECOND)) GROUP BY window_start, window_end, k"
+    ),
+    (
+        "SELECT 'session', CAST(window_start AS STRING), CAST(window_end AS STRING), k, SUM(v),"
+        " COUNT(*) FROM TABLE(SESSION(TABLE s PARTITION BY k, DESCRIPTOR(pt), INTERVAL '8' SECOND))"
+        " GROUP BY window_start, window_end, k"
+    ),
+    (
+        "SELECT 'cascade', CAST(window_start AS STRING), CAST(window_end AS STRING), 'all', SUM(n),"
+        " COUNT(*) FROM TABLE(TUMBLE((SELECT window_time AS wt, k, SUM(v) AS n FROM TABLE(TUMBLE("
+        "TABLE s, DESCRIPTOR(pt), INTERVAL '5' SECOND)) GROUP BY window_start, window_end,"
+        " window_time, k), DESCRIPTOR(wt), INTERVAL '5' SECOND)) GROUP BY window_start, window_end"
+    ),
+)
+#: The rows that are returned when the clock is at 12 and, after a restart, at 21 seconds.
+EARLY = [
+    *(
+        f"{form},{start}.000,{end}.000,{group}"
+        for form, start, end in [
+            ("tumble", "2024-01-01 00:00:00", "2024-01-01 00:00:10"),
+            ("group", "2024-01-01 00:00:00", "2024-01-01 00:00:12"),
+            ("hop", "2023-12-31 23:59:55", "2024-01-01 00:00:05"),
+            ("hop", "2024-01-01 00:00:00", "2024-01-01 00:00:10"),
+            ("session", "2024-01-01 00:00:03", "2024-01-01 00:00:11"),
+        ]
+        for group in ("a,5,2", "b,2,1")
+    )
+]
+LATE = [
+    "tumble,2024-01-01 00:00:10.000,2024-01-01 00:00:20.000,a,8,1",
+    "group,2024-01-01 00:00:10.000,2024-01-01 00:00:21.000,a,8,1",
+    "hop,2024-01-01 00:00:05.000,2024-01-01 00:00:15.000,a,8,1",
+    "hop,2024-01-01 00:00:10.000,2024-01-01 00:00:20.000,a,8,1",
+    "session,2024-01-01 00:00:12.000,2024-01-01 00:00:20.000,a,8,1",
+    # the results of the first windows arrived at 12 seconds
+    "cascade,2024-01-01 00:00:10.000,2024-01-01 00:00:15.000,all,7,2",
+]
+
+
+def test_windows_are_returned_when_the_clock_has_passed_their_end(
+    env: TableEnvironment, clock: Clock, tmp_path: Path
+) -> None:
+    """No new rows are needed, and a job that continues returns each window once."""
+    env.execute_sql(
+        "CREATE TABLE t (f STRING, s STRING, e STRING, k STRING, n BIGINT, c BIGINT) WITH ("
+        f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', 'format' = 'csv')"
+    )
+    lines = lines_of(tmp_path / "t")
+    statement = f"INSERT INTO t {' UNION ALL '.join(FORMS)}"
+    added(tmp_path / "s", "1", "a,,1,\nb,,2,\na,,4,\n")
+    clock.seconds = 3
+    with running(env, statement) as job:
+        until(rows_read(job), 3 * len(FORMS))
+        clock.seconds = 12
+        until(lines, sorted(EARLY))
+        added(tmp_path / "s", "2", "a,,8,\n")
+        until(rows_read(job), 4 * len(FORMS))
+    clock.seconds = 21
+    with running(env, statement):
+        until(lines, sorted(EARLY + LATE))
+
+
+#: Time zone -> local times, and the times in UTC when the clock has them for the last time.
+LOCAL = {
+    "UTC": {"2024-11-03 05:00": "2024-11-03 05:00"},
+    "America/New_York": {
+        "2024-11-03 00:59:59.999": "2024-11-03 04:59:59.999",
+        "2024-11-03 01:00": "2024-11-03 06:00",
+        "2024-11-03 01:59:59.999": "2024-11-03 06:59:59.999",
+        "2024-11-03 02:00": "2024-11-03 07:00",
+        "2024-03-10 01:30": "2024-03-10 06:30",
+        "2024-03-10 03:00": "2024-03-10 07:00",
+    },
+    "Australia/Lord_Howe": {
+        "2024-04-07 01:29:59.999": "2024-04-06 14:29:59.999",
+        "2024-04-07 01:45": "2024-04-06 15:15",
+        "2024-04-07 02:00": "2024-04-06 15:30",
+    },
+}
+
+
+def milliseconds(text: str) -> int:
+    return round(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
+
+
+def test_a_window_lasts_until_the_clock_has_its_end_for_the_last_time(
+    session: SparkSession,
+) -> None:
+    """As in Flink, the hours that a clock has twice are of one window."""
+    cases = [(zone, *pair) for zone, times in LOCAL.items() for pair in times.items()]
+    texts = [
+        nodes.to_sql(last_instant(nodes.Literal(milliseconds(local)), zone))
+        for zone, local, _ in cases
+    ]
+    assert [milliseconds(instant) for _, _, instant in cases] == list(
+        session.sql(f"SELECT {', '.join(texts)}").first() or ()
+    )
