@@ -117,9 +117,9 @@ QUERIES = {
         "k BIGINT, ts TIMESTAMP(3), v BIGINT",
     ),
     "distinct rows": Query(
-        "SELECT DISTINCT k, v FROM s",
+        "SELECT DISTINCT COALESCE(k, 0) AS k, COALESCE(v, 0) AS v FROM s",
         lambda rows, _: rows.select("k", "v").dropDuplicates(),
-        "k BIGINT, v BIGINT",
+        "k BIGINT NOT NULL, v BIGINT NOT NULL, PRIMARY KEY (k, v) NOT ENFORCED",
     ),
     "distinct rows of groups": Query(
         "SELECT DISTINCT n FROM (SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k)",
@@ -132,6 +132,11 @@ QUERIES = {
         "k BIGINT NOT NULL, v BIGINT, PRIMARY KEY (k) NOT ENFORCED",
     ),
 }
+
+
+def has_changes(query: Query) -> bool:
+    """Return whether a query is written as changes, since only tables that take updates can be."""
+    return "PRIMARY KEY" in query.sink
 
 
 class Work:
@@ -170,7 +175,7 @@ class Work:
         target = self.target()
         run = self.environment.execute_sql
         run(f"SET 'execution.checkpointing.dir' = '{target}-checkpoints'")
-        format_ = "debezium-json" if "PRIMARY KEY" in query.sink else "parquet"
+        format_ = "debezium-json" if has_changes(query) else "parquet"
         run(
             f"CREATE TABLE {target.name} ({query.sink}) WITH ('connector' = 'filesystem', "
             f"'path' = '{target}', 'format' = '{format_}')"
@@ -186,7 +191,10 @@ class Work:
         target = self.target()
         assert query.plain is not None
         frame = query.plain(self._stream(), self._stream())
-        writer = frame.writeStream.format("parquet").trigger(availableNow=True)
+        if has_changes(query):
+            frame = frame.selectExpr("struct(*) AS after", "'c' AS op")
+        format_ = "json" if has_changes(query) else "parquet"
+        writer = frame.writeStream.format(format_).trigger(availableNow=True)
         writer = writer.option("checkpointLocation", f"{target}-checkpoints")
         writer.start(str(target)).awaitTermination()
         return target

@@ -19,7 +19,8 @@ from schema_core.pyflink.common import Row, RowKind
 from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
-from schema_core.spark.streaming.stage_state import COMPACTED, StoredRows
+from schema_core.spark.streaming import stage_state
+from schema_core.spark.streaming.stage_state import COMPACTED, Span, StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.streaming import MicroBatches
@@ -279,14 +280,44 @@ def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: 
 def test_missing_changes_of_a_stage_are_found(session: SparkSession, tmp_path: Path) -> None:
     system, root = locate_file_system(session, str(tmp_path))
     stored = StoredRows(session, Directory(system, root), inserts=True)
-    for name in ("base-1", "delta-2", "delta-4"):
+    for name in ("changes-0-1", "changes-2-2", "changes-4-4"):
         (tmp_path / name).mkdir()
 
     stored.begin(3)
-    with pytest.raises(ExternalError, match="delta-3' is missing") as caught:
+    with pytest.raises(ExternalError, match="changes-3-3' is missing") as caught:
         stored.begin(5)
 
     assert "invalid-checkpoint" == caught.value.code
+
+
+def test_files_of_changes_become_few_and_leave_the_same_rows(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 0 is added first, and removed by a change that becomes one file with others before."""
+    monkeypatch.setattr(stage_state, "COMPACTED", 2)
+    system, root = locate_file_system(session, str(tmp_path))
+    stored = StoredRows(session, Directory(system, root), inserts=False)
+    rows: set[int] = set()
+    files: list[int] = []
+
+    for number in range(9):
+        stored.begin(number)
+        added_ = range(100) if number == 0 else [100 + number]
+        removed = [] if number == 0 else [99 + number if number > 1 else 0]
+        changes = [("+I", value) for value in added_] + [("-D", value) for value in removed]
+        frame = session.createDataFrame(changes, f"`{ROW_KIND}` STRING, v BIGINT")
+        rows = (rows | {*added_}) - {*removed}
+        stored.compact(change := stored.add(frame.select("v", ROW_KIND)))
+        files.append(len(stored._before))
+        stored.begin(number + 1)
+        every = stored.rows_before(change)
+        assert every is not None
+        assert sorted(rows) == sorted(row.v for row in stored.remaining(every).collect())
+
+    assert max(files) <= 3
+    assert Span(0, 0) not in stored._files()
+    # the last micro-batch is a file of its own
+    assert stored.counts() == (100 + 8 * 2, len(rows) + 2)
 
 
 def test_rows_that_expired_are_removed_when_changes_are_compacted(
@@ -295,7 +326,7 @@ def test_rows_that_expired_are_removed_when_changes_are_compacted(
     """Key 1 changes once, key 2 again after its first row has expired."""
     system, root = locate_file_system(session, str(tmp_path))
     stored = StoredRows(session, Directory(system, root), inserts=True)
-    for number in range(COMPACTED + 1):
+    for number in range(COMPACTED):
         stored.begin(number)
         clock = ClockOfKeys(1000, 0 if number == 0 else 2000 + number)
         keys = "1L, 2L" if number == 0 else "2L"
@@ -303,8 +334,8 @@ def test_rows_that_expired_are_removed_when_changes_are_compacted(
         rows = session.sql(f"SELECT {number} AS v, {kind}, {key}")
         clock.compact([stored], [stored.add(clock.with_time(rows))])
 
-    kept = session.read.parquet(str(tmp_path / f"base-{COMPACTED}"))
-    assert {(2, number, 2000 + COMPACTED) for number in range(1, COMPACTED + 1)} == {
+    kept = session.read.parquet(str(tmp_path / f"changes-0-{COMPACTED - 1}"))
+    assert {(2, number, 1999 + COMPACTED) for number in range(1, COMPACTED)} == {
         (row[HASH], row["v"], row[TOUCHED]) for row in kept.collect()
     }
 

@@ -419,7 +419,7 @@ class StageRuns:
             rows = self._with_windows(gate, rows)
         rows = stored.add(rows, "TRUE" if gate.keeps_late else is_kept)
         waiting = stored.rows_before(rows)
-        stored.compact(rows, lambda rows: stored.remaining(rows).where(is_waiting))
+        stored.compact(rows, is_waiting)
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
         rows = stored.remaining(rows.where(f"NOT ({is_waiting})"))

@@ -1,8 +1,11 @@
 """The rows that stages of a streaming query keep: files of changes, by micro-batch.
 
-A micro-batch writes its changes as ``delta-N``. Every `COMPACTED` micro-batches the rows that
-remain are written as ``base-N``, and the files before it are removed. Spark repeats at most the
-last micro-batch, which then reads what the one before it has left and replaces its own files.
+``changes-A-B`` has the changes of the micro-batches from A to B. Each micro-batch N writes its own
+as ``changes-N-N``, and every `COMPACTED` micro-batches they become one file, together with the
+files before it that are at most `GROWTH` times as large: the sizes of the files that remain are
+geometric, so that a row is written a logarithmic number of times. A file of all changes, from 0,
+has the rows that remain. Spark repeats at most the last micro-batch, which then reads what the one
+before it has left, and whose files stand already if they are complete.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ import atexit
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schema_core.base.lazy import regex
 from schema_core.environment.jobs.metrics import add_known
-from schema_core.spark.changelog import ROW_KIND, adding, state_of
+from schema_core.spark.changelog import ROW_KIND, adding, state_of, without_opposites
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.session.api_mode import is_connect, java_class
@@ -27,11 +31,25 @@ from schema_core.spark.streaming.stream_metrics import AwaitedCounts
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: How many micro-batches write changes before the rows that remain are written.
+#: How many micro-batches write their changes before these become one file.
 COMPACTED: Final = 10
+#: How many times as large as the later changes a file may be to become one with them.
+GROWTH: Final = 2
 #: The file that Spark writes when all files of a directory are complete.
 SUCCESS: Final = "_SUCCESS"
-_NAME = regex(r"(base|delta)-([0-9]{1,19})")
+_NAME = regex(r"changes-([0-9]{1,19})-([0-9]{1,19})")
+
+
+class Span(NamedTuple):
+    """The first and the last micro-batch whose changes a file has."""
+
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return f"changes-{self.first}-{self.last}"
 
 
 class StoredRows:
@@ -48,15 +66,15 @@ class StoredRows:
         #: the number of rows that the condition of `add` dropped since the start
         self.dropped = 0
         self._awaited = AwaitedCounts(self._add_dropped)
-        #: the numbers of rows of the files of changes that are complete, once they are counted
-        self._counts: dict[str, int | None] = {}
-        #: the files among them that were written since the start, and the rows of removed ones
-        self._written: set[str] = set()
+        #: the numbers of rows of the files that are complete, once they are counted
+        self._counts: dict[Span, int | None] = {}
+        #: the files of single micro-batches since the start, and the rows of removed ones
+        self._written: set[Span] = set()
         self._removed: int | None = 0
         #: held while files are counted or removed
         self._lock = threading.Lock()
         #: the files with the rows before the micro-batch
-        self._before: list[str] = []
+        self._before: list[Span] = []
 
     def begin(self, number: int) -> None:
         """Begin a micro-batch: find the rows before it, and remove files that it does not read.
@@ -64,36 +82,32 @@ class StoredRows:
         Raises:
             ExternalError: `invalid-checkpoint` if changes of an earlier micro-batch are missing.
         """
-        files = [(kind, of) for kind, of in self._files() if of < number]
-        base = max((of for kind, of in files if kind == "base"), default=-1)
-        later = [f"delta-{of}" for of in range(base + 1, number)]
-        present = {f"{kind}-{of}" for kind, of in files}
-        for name in later:
-            if name not in present:
-                raise invalid_checkpoint(self._directory.path(name), "is missing")
+        files = [span for span in self._files() if span.last < number]
+        before, missing = _cover(files, number - 1)
+        if missing is not None:
+            raise invalid_checkpoint(self._directory.path(missing.name), "is missing")
         with self._lock:
             self._number = number
-            self._before = ([f"base-{base}"] if base >= 0 else []) + later
-            self._counts |= {name: None for name in self._before if name not in self._counts}
-            for kind, of in files:
-                if (name := f"{kind}-{of}") not in self._before:
-                    self._forget(name)
-                    self._directory.delete(name)
+            self._before = before
+            self._counts |= {span: None for span in before if span not in self._counts}
+            for span in set(files).difference(before):
+                self._forget(span)
+                self._directory.delete(span.name)
 
     def add(self, changes: DataFrame, condition: str = "TRUE") -> DataFrame:
         """Store the changes of the micro-batch of a condition; return them as they are stored."""
-        name = f"delta-{self._number}"
         if condition != "TRUE":
             dropped = {"dropped": f"count_if(NOT ({condition}))"}
             changes = self._awaited.observe("dropped", changes, dropped).where(condition)
-        self._write(changes, name)
-        return self._read([name], changes)
+        own = Span(self._number, self._number)
+        self._write(changes, own)
+        return self._read([own], changes)
 
     def replace(self, rows: DataFrame) -> DataFrame:
         """Store all rows after the micro-batch, and return them as they are stored."""
-        name = f"base-{self._number}"
-        self._write(rows, name)
-        return self._read([name], rows)
+        every = Span(0, self._number)
+        self._write(rows, every)
+        return self._read([every], rows)
 
     def rows_before(self, changes: DataFrame) -> DataFrame | None:
         """Return the changes that leave the rows before the micro-batch; None if there are none.
@@ -104,20 +118,39 @@ class StoredRows:
 
     @property
     def has_many_changes(self) -> bool:
-        """Whether `compact` writes the rows that remain."""
-        return len(self._before) >= COMPACTED
+        """Whether `compact` writes files of changes as one."""
+        single = takewhile(lambda span: span.first == span.last, reversed(self._before))
+        return len([*single]) + 1 >= COMPACTED
 
-    def compact(
-        self, changes: DataFrame, remaining: Callable[[DataFrame], DataFrame] | None = None
-    ) -> None:
-        """Write the rows that remain after the micro-batch, if there are many changes.
+    def compact(self, changes: DataFrame, condition: str = "TRUE") -> None:
+        """Write the last files as one after the micro-batch, if there are many.
 
-        `remaining` returns them for all changes, by default those of `remaining`.
+        Changes that do not meet the condition are left out.
         """
+        if not self.has_many_changes:
+            return
+        place = len(self._before)
+        size = self._size(Span(self._number, self._number))
+        while place:
+            earlier = self._before[place - 1]
+            own = self._size(earlier)
+            if earlier.first < earlier.last and own > GROWTH * size:
+                break
+            size += own
+            place -= 1
+        spans = [*self._before[place:], Span(self._number, self._number)]
+        rows = self._read(spans, changes)
+        if place == 0:
+            rows = self.remaining(rows)
+        elif not self._inserts:
+            rows = without_opposites(rows)
+        self._write(rows.where(condition), Span(spans[0].first, self._number))
+
+    def compact_all(self, changes: DataFrame, remaining: Callable[[DataFrame], DataFrame]) -> None:
+        """Write the rows that remain after the micro-batch as one file, if there are many files."""
         if self.has_many_changes:
-            every = self._read([*self._before, f"delta-{self._number}"], changes)
-            rows = self.remaining(every) if remaining is None else remaining(every)
-            self._write(rows, f"base-{self._number}")
+            spans = [*self._before, Span(self._number, self._number)]
+            self._write(remaining(self._read(spans, changes)), Span(0, self._number))
 
     def counts(self) -> tuple[int | None, int | None]:
         """Return the changes that were stored since the start, and those that the files have now.
@@ -126,24 +159,24 @@ class StoredRows:
         """
         self._awaited.take()
         with self._lock:
-            base, delta = (f"{kind}-{self._number}" for kind in ("base", "delta"))
-            files = [base] if base in self._counts else [*self._before, delta]
-            for name in {*files, *self._written} & self._counts.keys():
-                self._count(name)
+            files, missing = _cover(self._counts, self._number)
+            files = files if missing is None else self._before
+            for span in {*files, *self._written} & self._counts.keys():
+                self._count(span)
             changes = add_known([self._removed, *map(self._counts.get, self._written)])
-            return changes, add_known([0, *(self._counts.get(name, 0) for name in files)])
+            return changes, add_known([0, *map(self._counts.get, files)])
 
-    def _count(self, name: str) -> int | None:
-        if self._counts[name] is None:
-            self._counts[name] = count_rows(self._session, self._directory, name)
-        return self._counts[name]
+    def _count(self, span: Span) -> int | None:
+        if self._counts[span] is None:
+            self._counts[span] = count_rows(self._session, self._directory, span.name)
+        return self._counts[span]
 
-    def _forget(self, name: str) -> None:
+    def _forget(self, span: Span) -> None:
         """Keep the number of rows of a file that is to be removed."""
-        if name in self._written:
-            self._removed = add_known([self._removed, self._count(name)])
-            self._written.discard(name)
-        self._counts.pop(name, None)
+        if span in self._written:
+            self._removed = add_known([self._removed, self._count(span)])
+            self._written.discard(span)
+        self._counts.pop(span, None)
 
     def _add_dropped(self, _: str, counts: dict[str, int]) -> None:
         self.dropped += counts["dropped"]
@@ -155,26 +188,41 @@ class StoredRows:
         own = [name for name in changes.columns if name != ROW_KIND]
         return adding(state_of(changes, (), own))
 
-    def _files(self) -> list[tuple[str, int]]:
-        """Return the kind and micro-batch of each file of changes, in their order."""
-        matches = (_NAME.fullmatch(entry.name) for entry in self._directory.entries(""))
-        files = [(match[1], int(match[2])) for match in matches if match]
-        return sorted(files, key=lambda file: file[1])
+    def _files(self) -> list[Span]:
+        matches = (_NAME.fullmatch(entry.name) for entry in self._directory.entries("changes-"))
+        return [Span(int(match[1]), int(match[2])) for match in matches if match]
 
-    def _write(self, rows: DataFrame, name: str) -> None:
+    def _size(self, span: Span) -> int:
+        return sum(size for _, size in self._directory.files(span.name))
+
+    def _write(self, rows: DataFrame, span: Span) -> None:
         """Write rows, except again in a repeated micro-batch: the sink may have them already."""
-        path = self._directory.path(name)
+        path = self._directory.path(span.name)
         place = Directory(self._directory.system, path)
         if not self._number or not place.entries(SUCCESS):
             rows.write.mode("overwrite").parquet(path)
         with self._lock:
-            self._counts[name] = None
-            if name.startswith("delta"):
-                self._written.add(name)
+            self._counts[span] = None
+            if span.first == span.last:
+                self._written.add(span)
 
-    def _read(self, names: list[str], like: DataFrame) -> DataFrame:
-        paths = [self._directory.path(name) for name in names]
+    def _read(self, spans: Sequence[Span], like: DataFrame) -> DataFrame:
+        paths = [self._directory.path(span.name) for span in spans]
         return self._session.read.schema(like.schema).parquet(*paths)
+
+
+def _cover(files: Iterable[Span], last: int) -> tuple[list[Span], Span | None]:
+    """Return the fewest files with all changes until a micro-batch, and the first missing one."""
+    by_end: dict[int, Span] = {}
+    for span in files:
+        by_end[span.last] = min(span, by_end.get(span.last, span))
+    cover: list[Span] = []
+    while last >= 0:
+        if last not in by_end:
+            return cover[::-1], Span(last, last)
+        cover.append(by_end[last])
+        last = by_end[last].first - 1
+    return cover[::-1], None
 
 
 def count_rows(session: SparkSession, directory: Directory, name: str) -> int | None:

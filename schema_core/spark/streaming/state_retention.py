@@ -118,9 +118,11 @@ class ClockOfKeys:
         if any(stored.has_many_changes for stored in inputs):
             every = [rows for stored, own in pairs for rows in (stored.rows_before(own), own)]
             living = self.living_keys(rows for rows in every if rows is not None)
-        remaining = None if living is None else partial(_living_rows, living)
         for stored, own in (*pairs, *results):
-            stored.compact(own, None if remaining is None else partial(remaining, stored))
+            if living is None:
+                stored.compact(own)
+            else:
+                stored.compact_all(own, partial(_living_rows, living, stored))
 
 
 def _living_rows(living: DataFrame, stored: StoredRows, changes: DataFrame) -> DataFrame:
