@@ -34,11 +34,9 @@ REASONS: dict[str, str] = {
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
-    "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "plans are JSON",
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "plans have a version of their own format"
     ),
-    "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "plans are JSON",
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
     "pyflink.table.table.AggregatedTable.__init__": _STEP,
@@ -46,18 +44,10 @@ REASONS: dict[str, str] = {
     "pyflink.table.table.GroupWindowedTable.__init__": _STEP,
     "pyflink.table.table.OverWindowedTable.__init__": _STEP,
     "pyflink.table.table.WindowGroupedTable.__init__": _STEP,
-    "pyflink.table.table_environment.TableEnvironment.add_python_archive": (
-        "Spark sends the functions to its workers; packages are installed there as for Spark"
-    ),
-    "pyflink.table.table_environment.TableEnvironment.add_python_file": (
-        "Spark sends the functions to its workers; packages are installed there as for Spark"
-    ),
-    "pyflink.table.table_environment.TableEnvironment.set_python_requirements": (
-        "Spark sends the functions to its workers; packages are installed there as for Spark"
-    ),
-    "pyflink.table.types.UserDefinedType.java_udt": "it wraps no Java object",
-    "pyflink.table.udf": "functions in Python are scalar and table functions and aggregates of SQL",
-    "pyflink.table.udf.FunctionContext": "Spark does not pass it to its workers",
+    "*.get_accumulator_type": "optional: an accumulator is any Python object",
+    "*.get_result_type": "optional: `udaf` and `udtaf` call it only if a class has it",
+    "*.merge": "optional: a group is in one process, so accumulators are not merged",
+    "*.retract": "optional: rows are not retracted from an accumulator",
     "pyflink.table.udf.FunctionContext.__init__": "made by the engine with what Spark has",
     "pyflink.table.window": _STEP,
 }
@@ -74,6 +64,19 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
     "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "refused: plans are JSON",
+    "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "refused: plans are JSON",
+    **{
+        f"pyflink.table.udf.FunctionContext.{name}": (
+            "refused: Spark does not pass it to its workers"
+        )
+        for name in (
+            "get_max_number_of_parallel_subtasks",
+            "get_number_of_parallel_subtasks",
+            "get_task_name",
+            "get_task_name_with_subtasks",
+        )
+    },
     "pyflink.util.exceptions.TableException": "the base class of all errors",
     "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",
 }

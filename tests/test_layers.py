@@ -104,7 +104,6 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "connectors are checked without running anything; it imports the table of UDFs"
     ),
     ("sql/parser.py", "schema_core.sql.statement"): "expressions need a third of the grammar",
-    ("types/base.py", "schema_core.types.worker_values"): "it imports the classes of types",
     ("types/type_parser.py", "schema_core.types.legacy"): "few types are from before Flink 1.9",
 }
 

@@ -649,6 +649,24 @@ PYTHON_METRICS = ConfigOption(
     True,
     "whether the metrics of functions in Python are collected, and logged as schema_core.metrics",
 )
+PYTHON_FILES = ConfigOption(
+    "python.files",
+    str,
+    None,
+    "modules, directories and zips of modules that functions in Python import, as add_python_file",
+)
+PYTHON_ARCHIVES = ConfigOption(
+    "python.archives",
+    str,
+    None,
+    "archives, each with #directory, that are extracted in the working directory of functions",
+)
+PYTHON_REQUIREMENTS = ConfigOption(
+    "python.requirements",
+    str,
+    None,
+    "the requirements file of packages that functions import, with #directory of the packages",
+)
 JOB_PARAMETERS = ConfigOption(
     "pipeline.global-job-parameters",
     string_map,
@@ -748,6 +766,9 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     ASYNC_DELAY,
     ASYNC_ATTEMPTS,
     PYTHON_METRICS,
+    PYTHON_FILES,
+    PYTHON_ARCHIVES,
+    PYTHON_REQUIREMENTS,
     JOB_PARAMETERS,
     MAX_CODE_LENGTH,
     STATE_RETENTION,

@@ -44,7 +44,12 @@ from schema_core.environment.operations.plan_ctas import CtasPlan, plan_statemen
 from schema_core.environment.operations.recorded_jobs import RecordedJobs
 from schema_core.environment.operations.show import Description, describe_path
 from schema_core.environment.operations.show_create import create_statement
-from schema_core.environment.options import warn_deprecated
+from schema_core.environment.options import (
+    PYTHON_ARCHIVES,
+    PYTHON_FILES,
+    PYTHON_REQUIREMENTS,
+    warn_deprecated,
+)
 from schema_core.environment.planner import BoundTable, Planner
 from schema_core.environment.plans.compiled_plan import PlanReference
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
@@ -963,6 +968,49 @@ class TableEnvironment:
             raise SchemaError("class_name must not be blank", code="wrong-argument")
         check_declaration(declaration)
         self._session.functions.classes[class_name] = declaration
+
+    @validate_arguments(file_path=str)
+    def add_python_file(self, file_path: str) -> None:
+        """Add a module, a directory of modules, or a zip, egg or wheel that functions import.
+
+        It is sent to the workers of Spark with the first job that calls a function in Python, which
+        raises `python-dependency-failed` if it does not exist or is compiled.
+        """
+        self._add_to_option(PYTHON_FILES.key, file_path)
+
+    @validate_arguments(archive_path=str)
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Add an archive that is extracted in the working directory of functions in Python.
+
+        Args:
+            archive_path: A zip, jar or tar file.
+            target_dir: The directory of its files, by default the name of the archive.
+        """
+        require_instance(target_dir, (str, NoneType), "target_dir")
+        item = archive_path if target_dir is None else f"{archive_path}#{target_dir}"
+        self._add_to_option(PYTHON_ARCHIVES.key, item)
+
+    @validate_arguments(requirements_file_path=str)
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Set the requirements file of the packages that functions in Python import.
+
+        The first job that calls such a function installs them with pip in a temporary directory,
+        and sends them to the workers of Spark. Packages with compiled modules are refused
+        (`python-dependency-failed`): workers need them installed.
+
+        Args:
+            requirements_file_path: The file.
+            requirements_cache_dir: A directory with the packages; then no index is asked.
+        """
+        require_instance(requirements_cache_dir, (str, NoneType), "requirements_cache_dir")
+        directory = "" if requirements_cache_dir is None else f"#{requirements_cache_dir}"
+        self.get_config().set(PYTHON_REQUIREMENTS.key, f"{requirements_file_path}{directory}")
+
+    def _add_to_option(self, key: str, item: str) -> None:
+        listed = self.get_config().get(key, "")
+        self.get_config().set(key, f"{listed},{item}" if listed else item)
 
     def allow_python_modules(self, *modules: str) -> None:
         """Allow statements to name the functions of these modules, whose import runs their code.

@@ -28,6 +28,7 @@ from typing import (
     Concatenate,
     Generic,
     NamedTuple,
+    NoReturn,
     ParamSpec,
     Protocol,
     TypeAlias,
@@ -75,6 +76,7 @@ class FunctionContext:
         *,
         index_of_this_subtask: int = 0,
         attempt_number: int = 0,
+        has_archives: bool = False,
     ) -> None:
         require_instance(base_metric_group, (MetricGroup, NoneType), "base_metric_group")
         require_instance(job_parameters, (Mapping, NoneType), "job_parameters", "a mapping")
@@ -82,11 +84,17 @@ class FunctionContext:
         self._parameters = dict(job_parameters or {})
         self._index = index_of_this_subtask
         self._attempt = attempt_number
+        #: Whether functions run in the directory of the archives of ``python.archives``.
+        self.has_archives = has_archives
 
     def in_task(self, index: int, attempt: int) -> FunctionContext:
         """The context in a task of the job."""
         return FunctionContext(
-            self._group, self._parameters, index_of_this_subtask=index, attempt_number=attempt
+            self._group,
+            self._parameters,
+            index_of_this_subtask=index,
+            attempt_number=attempt,
+            has_archives=self.has_archives,
         )
 
     def get_metric_group(self) -> MetricGroup:
@@ -109,9 +117,33 @@ class FunctionContext:
         """How many attempts of the task have failed."""
         return self._attempt
 
+    def get_task_name(self) -> NoReturn:
+        """Raise `needs-flink`: Spark has no name of a task."""
+        raise _not_passed("get_task_name")
+
+    def get_task_name_with_subtasks(self) -> NoReturn:
+        """Raise `needs-flink`: Spark has no name of a task."""
+        raise _not_passed("get_task_name_with_subtasks")
+
+    def get_number_of_parallel_subtasks(self) -> NoReturn:
+        """Raise `needs-flink`: Spark does not pass the number of tasks to its workers."""
+        raise _not_passed("get_number_of_parallel_subtasks")
+
+    def get_max_number_of_parallel_subtasks(self) -> NoReturn:
+        """Raise `needs-flink`: Spark does not pass the number of tasks to its workers."""
+        raise _not_passed("get_max_number_of_parallel_subtasks")
+
     def get_job_parameter(self, key: str, default_value: str) -> str:
         """A value of ``pipeline.global-job-parameters``, or the default."""
         return self._parameters.get(key, default_value)
+
+
+def _not_passed(name: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"`FunctionContext.{name}` is not available: Spark does not pass it to its workers",
+        code="needs-flink",
+        hint="use `get_index_of_this_subtask`",
+    )
 
 
 class UserDefinedFunction:

@@ -220,8 +220,8 @@ def failure(error: BaseException, status: JobStatus) -> ExternalError:
         name = match[1].partition(".")[0]
         hint = (
             f"the Python workers of Spark cannot import {name!r}: send it with "
-            f"spark.sparkContext.addPyFile('{name}.py'), a package as a zip file, set PYTHONPATH "
-            "before Spark is started, or install it on every worker"
+            f"add_python_file('{name}.py') of the environment (a package as a directory or a zip "
+            "file), set PYTHONPATH before Spark is started, or install it on every worker"
         )
     return ExternalError(
         "the job was cancelled" if canceled else f"the job failed: {problem}",

@@ -1,6 +1,6 @@
 """Flink's data types as frozen values, their strings, casts and common types."""
 
-from schema_core.types import atomic, nested, temporal, user_defined
+from schema_core.types import atomic, nested, temporal, user_defined, worker_values  # noqa: F401
 from schema_core.types.atomic import *
 from schema_core.types.base import MAX_LENGTH, AtomicType, DataType, Rejection
 from schema_core.types.bitmap_value import Bitmap

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
@@ -149,27 +149,26 @@ class DataType(_Serialized):
 
     def need_conversion(self) -> bool:
         """Whether PyFlink's workers exchange values in another form: dates and times as numbers."""
-        from schema_core.types.worker_values import need_conversion
-
-        return need_conversion(self)
+        exchange = _exchange_of(self)
+        return exchange is not None and exchange.is_needed(self)
 
     def to_sql_type(self, obj: Any) -> Any:
         """Return a value as PyFlink's workers exchange it.
 
         >>> from schema_core.types import DataTypes as T
         >>> from datetime import date
-        >>> T.DATE().to_sql_type(date(1970, 1, 2))
-        1
+        >>> T.ARRAY(T.DATE()).to_sql_type([date(1970, 1, 2), None])
+        [1, None]
         """
-        from schema_core.types.worker_values import to_sql_type
-
-        return to_sql_type(self, obj)
+        exchange = _exchange_of(self)
+        is_same = obj is None or exchange is None or not exchange.is_needed(self)
+        return obj if is_same or exchange is None else exchange.write(self, obj)
 
     def from_sql_type(self, obj: Any) -> Any:
         """Return the value of what PyFlink's workers exchange."""
-        from schema_core.types.worker_values import from_sql_type
-
-        return from_sql_type(self, obj)
+        exchange = _exchange_of(self)
+        is_same = obj is None or exchange is None or not exchange.is_needed(self)
+        return obj if is_same or exchange is None else exchange.read(self, obj)
 
     # --- structure -----------------------------------------------------------------------------
 
@@ -297,6 +296,22 @@ Check: TypeAlias = Callable[[Any, Any], Rejection | None]
 #: Class of types -> the classes of its values, and a check of the value; filled by `values`, since
 #: checks of nested values depend on all classes of types.
 TAKES: dict[type[DataType], tuple[tuple[type, ...], Check]] = {}
+
+
+class Exchange(NamedTuple):
+    """How PyFlink's workers exchange the values of a type, which are not None."""
+
+    write: Callable[[Any, Any], Any]
+    read: Callable[[Any, Any], Any]
+    is_needed: Callable[[Any], bool] = bool
+
+
+#: Class of a type -> its exchange, see `worker_values`; other values are exchanged as they are.
+EXCHANGED: dict[type[DataType], Exchange] = {}
+
+
+def _exchange_of(type_: DataType) -> Exchange | None:
+    return next((EXCHANGED[kind] for kind in type(type_).__mro__ if kind in EXCHANGED), None)
 
 
 def rejection(type_: DataType, value: object) -> Rejection | None:

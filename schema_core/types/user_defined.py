@@ -272,7 +272,7 @@ class PythonType(DataType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class ListViewType(PythonType, ComposedType):
+class ListViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
     """A list in the state of an aggregate function, never NULL.
 
     >>> from schema_core.types import DataTypes as T, require_resolved
@@ -309,7 +309,7 @@ class ListViewType(PythonType, ComposedType):
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
-class MapViewType(PythonType, ComposedType):
+class MapViewType(PythonType, ComposedType):  # type: ignore[misc] # slots of one of them only
     """A map in the state of an aggregate function, never NULL."""
 
     keyword = "MAP_VIEW"
@@ -379,6 +379,11 @@ class UserDefinedType(PythonType):
     def module(cls) -> str:
         """The Python module that declares the type."""
         return cls.__module__
+
+    @classmethod
+    def java_udt(cls) -> str:
+        """The name of the class in Java that the type wraps: empty, since there is none."""
+        return ""
 
     def serialize(self, obj: Any) -> Any:
         """Convert an object to a value of `sql_type`."""

@@ -8,66 +8,16 @@ from __future__ import annotations
 import calendar
 import datetime as dt
 import time
-from array import array
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from schema_core.types import temporal
-from schema_core.types.base import DataType
+from schema_core.types.base import EXCHANGED, DataType, Exchange
 from schema_core.types.nested import ArrayType, MapType, MultisetType, RowType
 from schema_core.types.row_value import Row
 from schema_core.types.user_defined import UserDefinedType
 from schema_core.types.values import named_values
 
 MILLION = 10**6
-
-
-class Exchange(NamedTuple):
-    """How the values of a type, which are not None, become what is exchanged, and back."""
-
-    write: Callable[[Any, Any], Any]
-    read: Callable[[Any, Any], Any]
-
-
-def to_sql_type(type_: DataType, value: Any) -> Any:
-    """Return a value as it is exchanged.
-
-    >>> from schema_core.types import DataTypes as T
-    >>> to_sql_type(T.DATE(), dt.date(1970, 1, 2))
-    1
-    """
-    exchange = EXCHANGED.get(type(_base_of(type_)))
-    return value if value is None or exchange is None else exchange.write(type_, value)
-
-
-def from_sql_type(type_: DataType, value: Any) -> Any:
-    """Return the value of what is exchanged.
-
-    >>> from schema_core.types import DataTypes as T
-    >>> from_sql_type(T.ARRAY(T.DATE()), [1, None])
-    [datetime.date(1970, 1, 2), None]
-    """
-    exchange = EXCHANGED.get(type(_base_of(type_)))
-    return value if value is None or exchange is None else exchange.read(type_, value)
-
-
-def need_conversion(type_: DataType) -> bool:
-    """Return whether values are exchanged in another form."""
-    if isinstance(type_, ArrayType | MapType | MultisetType):
-        return any(map(need_conversion, type_.children()))
-    return type(_base_of(type_)) in EXCHANGED
-
-
-def _base_of(type_: DataType) -> DataType | object:
-    """Return the type, or for one of a user's class what stands for all of them."""
-    return _USER_DEFINED if isinstance(type_, UserDefinedType) else type_
-
-
-class _AnyUserDefined:
-    """All classes of users that extend `UserDefinedType`."""
-
-
-_USER_DEFINED = _AnyUserDefined()
 
 
 def _epoch_micros(value: dt.datetime) -> int:
@@ -106,44 +56,43 @@ def _read_zoned(_: DataType, value: tuple[int, int]) -> dt.datetime:
     return (start + dt.timedelta(microseconds=clock - offset * MILLION)).astimezone(zone)
 
 
-def _write_elements(type_: ArrayType | MultisetType, value: Any) -> Any:
-    if not need_conversion(type_) or not isinstance(value, list | tuple | array):
-        return value
-    return [to_sql_type(type_.element_type, element) for element in value]
+def _has_converted(type_: DataType) -> bool:
+    return any(child.need_conversion() for child in type_.children())
 
 
-def _read_elements(type_: ArrayType | MultisetType, value: Any) -> Any:
-    if not need_conversion(type_):
-        return value
-    return [from_sql_type(type_.element_type, element) for element in value]
+def _write_elements(type_: ArrayType | MultisetType, value: Any) -> list[Any]:
+    return [type_.element_type.to_sql_type(element) for element in value]
+
+
+def _read_elements(type_: ArrayType | MultisetType, value: Any) -> list[Any]:
+    return [type_.element_type.from_sql_type(element) for element in value]
 
 
 def _write_entries(type_: MapType, value: dict[Any, Any]) -> dict[Any, Any]:
     key, entry = type_.key_type, type_.value_type
-    return {to_sql_type(key, at): to_sql_type(entry, item) for at, item in value.items()}
+    return {key.to_sql_type(at): entry.to_sql_type(item) for at, item in value.items()}
 
 
 def _read_entries(type_: MapType, value: dict[Any, Any]) -> dict[Any, Any]:
     key, entry = type_.key_type, type_.value_type
-    return {from_sql_type(key, at): from_sql_type(entry, item) for at, item in value.items()}
+    return {key.from_sql_type(at): entry.from_sql_type(item) for at, item in value.items()}
 
 
 def _write_row(type_: RowType, value: Any) -> tuple[Any, ...]:
     named = named_values(value)
     values = value if named is None else [named.get(field.name) for field in type_.fields]
     pairs = zip(type_.fields, values, strict=True)
-    return tuple(to_sql_type(field.data_type, item) for field, item in pairs)
+    return tuple(field.data_type.to_sql_type(item) for field, item in pairs)
 
 
 def _read_row(type_: RowType, value: Any) -> Row:
     if isinstance(value, Row) and value.is_named:
         return value
     pairs = list(zip(type_.fields, value, strict=True))
-    return Row(**{field.name: from_sql_type(field.data_type, item) for field, item in pairs})
+    return Row(**{field.name: field.data_type.from_sql_type(item) for field, item in pairs})
 
 
-#: Class of a type -> its exchange; values of other types are exchanged as they are.
-EXCHANGED: dict[type, Exchange] = {
+EXCHANGED |= {
     temporal.DateType: Exchange(
         lambda type_, value: value.toordinal() - type_.EPOCH_ORDINAL,
         lambda type_, value: dt.date.fromordinal(value + type_.EPOCH_ORDINAL),
@@ -161,12 +110,12 @@ EXCHANGED: dict[type, Exchange] = {
         lambda _, value: value // dt.timedelta(microseconds=1),
         lambda _, value: dt.timedelta(microseconds=value),
     ),
-    ArrayType: Exchange(_write_elements, _read_elements),
-    MultisetType: Exchange(_write_elements, _read_elements),
-    MapType: Exchange(_write_entries, _read_entries),
+    ArrayType: Exchange(_write_elements, _read_elements, _has_converted),
+    MultisetType: Exchange(_write_elements, _read_elements, _has_converted),
+    MapType: Exchange(_write_entries, _read_entries, _has_converted),
     RowType: Exchange(_write_row, _read_row),
-    _AnyUserDefined: Exchange(
-        lambda type_, value: to_sql_type(type_.sql_type(), type_.serialize(value)),
-        lambda type_, value: type_.deserialize(from_sql_type(type_.sql_type(), value)),
+    UserDefinedType: Exchange(
+        lambda type_, value: type_.sql_type().to_sql_type(type_.serialize(value)),
+        lambda type_, value: type_.deserialize(type_.sql_type().from_sql_type(value)),
     ),
 }

@@ -99,5 +99,5 @@ def test_a_module_that_the_workers_lack_has_a_hint(module: str) -> None:
     with pytest.raises(ExternalError) as caught, spark_errors():
         raise RuntimeError(worker)
 
-    assert "addPyFile('helpers.py')" in (caught.value.hint or "")
+    assert "add_python_file('helpers.py')" in (caught.value.hint or "")
     assert "PYTHONPATH" in (caught.value.hint or "")

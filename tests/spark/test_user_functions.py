@@ -221,3 +221,29 @@ def test_aggregates_of_series_and_of_maps(environment: TableEnvironment) -> None
     ).join(nothing)
 
     assert [(7, 2, 7, 0)] == [tuple(row) for row in table.execute().collect()]
+
+
+def test_series_of_pandas_have_times_and_exact_types(environment: TableEnvironment) -> None:
+    pytest.importorskip("pandas")
+    environment.execute_sql("SET 'table.local-time-zone' = 'Europe/Berlin'")
+    instant = dt.datetime(2021, 10, 31, 0, 30, tzinfo=dt.UTC)  # 02:30, the first of two
+    values = environment.from_elements(
+        [(instant, dt.time(1, 2, 3), "ab")], "ROW<i TIMESTAMP_LTZ(3), t TIME(0), s STRING>"
+    )
+    same = udf(lambda series: series, result_type="TIMESTAMP_LTZ(3)", func_type="pandas")
+    naive = udf(
+        lambda series: series.dt.tz_localize(None) + dt.timedelta(days=1),
+        result_type="TIMESTAMP(3)",
+        func_type="pandas",
+    )
+    time_of = udf(lambda series: series, result_type="TIME(0)", func_type="pandas")
+    short = udf(lambda series: series, result_type="CHAR(2) NOT NULL", func_type="pandas")
+    called = [same(col("i")), naive(col("i")), time_of(col("t")), short(col("s"))]
+
+    rows = [tuple(row) for row in values.select(*called).execute().collect()]
+
+    clock = dt.datetime(2021, 11, 1, 2, 30)  # noqa: DTZ001
+    assert [(instant, clock, dt.time(1, 2, 3), "ab")] == rows
+    longer = udf(lambda series: series + "c", result_type="CHAR(2)", func_type="pandas")
+    with pytest.raises(ExternalError, match="another length"):
+        list(values.select(longer(col("s"))).execute().collect())

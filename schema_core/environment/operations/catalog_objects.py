@@ -15,6 +15,7 @@ from schema_core.catalog.registry import TYPE
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged
 from schema_core.environment.operations.connections import drop_connection
+from schema_core.environment.options import PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
@@ -171,8 +172,24 @@ def set_option(session: Session, statement: SetOption, text: str) -> TableResult
         options = mask(session.config.to_map())
         return string_result(["key", "value"], sorted(options.items()))
     require_no_own_options([statement.key])
+    _require_not_of_programs(statement.key)
     session.config.set(statement.key, statement.value)
     return OK
+
+
+def _require_not_of_programs(key: str) -> None:
+    """Refuse options by which a script would run code: what workers import and pip installs."""
+    methods = {
+        PYTHON_FILES.key: "add_python_file",
+        PYTHON_ARCHIVES.key: "add_python_archive",
+        PYTHON_REQUIREMENTS.key: "set_python_requirements",
+    }
+    if (method := methods.get(key)) is not None:
+        raise SchemaError(
+            f"a statement does not set the option {key!r}, which decides what code workers run",
+            code="reserved-option",
+            hint=f"call {method} of the environment in a program",
+        )
 
 
 def reset_option(session: Session, statement: ResetOption, text: str) -> TableResult:

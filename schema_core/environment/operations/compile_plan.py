@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import NoReturn, cast
 from weakref import finalize
 
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, join_names
@@ -114,6 +114,14 @@ class CompiledPlan:
     def as_json_string(self) -> str:
         """Return the plan as JSON, with references for secrets."""
         return self._document.to_json()
+
+    def as_smile_bytes(self) -> NoReturn:
+        """Raise `needs-flink`: plans are JSON.
+
+        Raises:
+            UnsupportedError: with code `needs-flink`.
+        """
+        raise compiled_plan.no_smile("CompiledPlan.as_smile_bytes", "use as_json_string")
 
     def print_json_string(self) -> None:
         """Print the plan as JSON."""

@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from schema_core.base.arguments import require_instance
@@ -35,7 +35,14 @@ from schema_core.base.json_codec import (
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import HIDDEN, mask_value
-from schema_core.errors import AlreadyExistsError, ExternalError, NotFoundError, SchemaError, at
+from schema_core.errors import (
+    AlreadyExistsError,
+    ExternalError,
+    NotFoundError,
+    SchemaError,
+    UnsupportedError,
+    at,
+)
 
 #: The longest plan that is read, in characters.
 MAX_PLAN: Final = 64_000_000
@@ -284,6 +291,13 @@ PLAN_FORMAT: Final = DocumentFormat(
 # --- files ---------------------------------------------------------------------------------------
 
 
+def no_smile(name: str, hint: str) -> UnsupportedError:
+    """Return the error for plans in Smile, Flink's binary form of JSON (`needs-flink`)."""
+    return UnsupportedError(
+        f"`{name}` is not available: plans are JSON", code="needs-flink", hint=hint
+    )
+
+
 class PlanReference(ABC):
     """Where a plan is: a file, or a string of JSON, as in PyFlink."""
 
@@ -306,6 +320,15 @@ class PlanReference(ABC):
             SchemaError: with code `wrong-argument` for anything but a string.
         """
         return JsonContentPlanReference(require_instance(json_string, str, "json_string"))
+
+    @staticmethod
+    def from_smile_bytes(smile_bytes: bytes) -> NoReturn:  # noqa: ARG004 - PyFlink's parameter
+        """Raise `needs-flink`: plans are JSON.
+
+        Raises:
+            UnsupportedError: with code `needs-flink`.
+        """
+        raise no_smile("PlanReference.from_smile_bytes", "use PlanReference.from_json_string")
 
     @property
     @abstractmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -26,17 +27,27 @@ from schema_core.expressions.user_functions import (
     UserDefinedFunction,
     is_asynchronous,
 )
-from schema_core.mappings.spark.pyspark_types import from_spark
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.aggregates import compile_aggregate
 from schema_core.spark.compiler.translation import MAX_PRECISION, TranslatedCall, sql_type
-from schema_core.spark.compiler.tree import Node, PythonUdf, call, node_of
+from schema_core.spark.compiler.tree import (
+    Case,
+    Node,
+    PythonUdf,
+    call,
+    fail,
+    let,
+    node_of,
+    operator,
+)
 from schema_core.spark.python.async_functions import AsyncCalls, of_batches
+from schema_core.spark.python.dependencies import send_dependencies
 from schema_core.spark.python.metric_accumulators import metric_group
 from schema_core.spark.python.udf_registration import spark_type
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.spark.session.session import TemporaryNames
+from schema_core.spark.writing.row_checks import of_exact_type
 from schema_core.types import (
     AnyTimestampType,
     ArrayType,
@@ -90,9 +101,9 @@ class UserCalls:
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not FunctionKind.SCALAR:
             raise self._refusal(called)
-        arguments = self._arguments(called)
         if function.spark.vectorized:
-            return self._call_with_columns(called, function.spark, arguments)
+            return self._call_with_columns(called, function.spark)
+        arguments = self._arguments(called)
         scalar = _scalar(_function_of(called), self._context(called))
         scalar = _with_rows(scalar, called.types)
         if is_asynchronous(function.spark.implementation):
@@ -150,8 +161,10 @@ class UserCalls:
     def _context(self, called: TranslatedCall) -> FunctionContext:
         """Return the context of a function, with metrics if its class has a method `open`.
 
-        Spark Connect has no accumulators: `get_metric_group` is refused there.
+        What functions import is sent to the workers. Spark Connect has no accumulators:
+        `get_metric_group` is refused there.
         """
+        has_archives = send_dependencies(self.names.session, self.options)
         spark, group = called.call.function.spark, None
         kind = type(spark.implementation) if isinstance(spark, PythonImplementation) else object
         opens = getattr(kind, "open", None) not in (None, UserDefinedFunction.open)
@@ -161,13 +174,15 @@ class UserCalls:
             and not is_connect(self.names.session)
         ):
             group = metric_group(self.names.session, called.call.function.name)
-        return FunctionContext(group, session_options.JOB_PARAMETERS.of(self.options))
+        parameters = session_options.JOB_PARAMETERS.of(self.options)
+        return FunctionContext(group, parameters, has_archives=has_archives)
 
-    def _arguments(self, called: TranslatedCall) -> tuple[Node, ...]:
+    def _arguments(self, called: TranslatedCall, zone: str | None = None) -> tuple[Node, ...]:
+        """Return the arguments; instants are clocks of a zone, by default that of the session."""
         for type_ in (called.type, *called.types):
             require_handed(type_)
         return tuple(
-            datetimes.clock(node, type_, self.zone)
+            datetimes.clock(node, type_, zone or self.zone)
             if isinstance(type_, LocalZonedTimestampType)
             else node
             for node, type_ in zip(called.arguments, called.types, strict=True)
@@ -211,28 +226,38 @@ class UserCalls:
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
 
-    def _call_with_columns(
-        self, called: TranslatedCall, spark: PythonImplementation, arguments: tuple[Node, ...]
-    ) -> Node:
+    def _call_with_columns(self, called: TranslatedCall, spark: PythonImplementation) -> Node:
         """Return the call of a function of pandas series."""
         for type_ in (called.type, *called.types):
-            if any(isinstance(part, LocalZonedTimestampType) for part in type_.walk()):
+            if any(
+                isinstance(part, LocalZonedTimestampType) and part is not type_
+                for part in type_.walk()
+            ):
                 raise UnsupportedError(
-                    "a series of pandas cannot hold local times of the session time zone",
+                    "a series of pandas cannot hold local times of the session time zone in "
+                    "values of rows and arrays",
                     code="not-executable",
                     hint="cast to TIMESTAMP, or declare func_type='general'",
                 )
         require_returned(called.type)
-        if from_spark(spark_type(sql_type(called.type))) != called.type:
-            raise UnsupportedError(
-                f"a series of pandas is not checked for {called.type.as_summary_string()}",
-                code="not-executable",
-                hint="declare a nullable type without length or precision, and cast the result; "
-                "or declare func_type='general'",
-            )
         function = _scalar(spark.implementation, self._context(called))
-        name = self.names.function_of_series(function, sql_type(called.type))
-        return PythonUdf(name, arguments, called.call.function.deterministic, total=False)
+        function = _with_instants(function, called.types, called.type, self.zone)
+        received = in_arrow(called.type)
+        name = self.names.function_of_series(function, exchange_type(received))
+        declared = called.call.function
+        arguments = self._arguments(called, zone="UTC")
+        node: Node = PythonUdf(name, arguments, declared.deterministic, total=False)
+        if isinstance(called.type, LocalZonedTimestampType):
+            node = datetimes.instant(node, "UTC")
+        if received != called.type:
+            lost = fail(f"a result of function {declared.name} has more digits than its type")
+            node = let(
+                node,
+                lambda value: Case(
+                    ((operator("<>", value, called.cast(value)), lost),), called.cast(value)
+                ),
+            )
+        return of_exact_type(node, called.type, declared.name)
 
 
 def _function_of(called: TranslatedCall) -> object:
@@ -376,7 +401,8 @@ def _in_task(context: FunctionContext) -> FunctionContext:
 def _scalar(implementation: object, context: FunctionContext) -> Callable[..., Any]:
     """Return the workers' callable: of an object its `eval`, opened before the first row."""
     if not isinstance(implementation, UserDefinedFunction):
-        return cast("Callable[..., Any]", implementation)  # declared functions are one or the other
+        # declared functions are one or the other
+        return _in_directory(cast("Callable[..., Any]", implementation), context)
     function = cast("ScalarFunction | AsyncScalarFunction | TableFunction", implementation)
     open_once, evaluate = opener_of(function, context), function.eval
 
@@ -384,7 +410,21 @@ def _scalar(implementation: object, context: FunctionContext) -> Callable[..., A
         open_once()
         return evaluate(*arguments)
 
-    return evaluate_call
+    return _in_directory(evaluate_call, context)
+
+
+def _in_directory(function: Callable[..., Any], context: FunctionContext) -> Callable[..., Any]:
+    """Return a function that runs in the directory of the archives of its job, if there are any."""
+    if not context.has_archives:
+        return function
+
+    def run_in_directory(*arguments: Any) -> Any:
+        from pyspark import SparkFiles
+
+        os.chdir(SparkFiles.getRootDirectory())
+        return function(*arguments)
+
+    return run_in_directory
 
 
 def _with_rows(
@@ -472,7 +512,34 @@ def _of_series(
         return evaluate(*(_series([row[at] for row in rows], type_) for at, type_ in places))
 
     places = list(enumerate(types))
-    return of_series
+    return _in_directory(of_series, context)
+
+
+def _with_instants(
+    function: Callable[..., Any], types: Sequence[DataType], result: DataType, zone: str
+) -> Callable[..., Any]:
+    """Return a function whose series of instants have the time zone of the session.
+
+    Spark exchanges them as clocks of UTC, which no change of clocks makes ambiguous.
+    """
+    places = [
+        place for place, type_ in enumerate(types) if isinstance(type_, LocalZonedTimestampType)
+    ]
+    is_returned = isinstance(result, LocalZonedTimestampType)
+    if not places and not is_returned:
+        return function
+
+    def with_instants(*series: Any) -> Any:
+        received = list(series)
+        for place in places:
+            received[place] = received[place].dt.tz_localize("UTC").dt.tz_convert(zone)
+        returned = function(*received)
+        if not is_returned:
+            return returned
+        local = returned.dt.tz_localize(zone) if returned.dt.tz is None else returned
+        return local.dt.tz_convert("UTC").dt.tz_localize(None)
+
+    return with_instants
 
 
 def _aggregate(
@@ -500,4 +567,4 @@ def _aggregate(
             return list(function.emit_value(accumulator))
         return function.get_value(accumulator)
 
-    return aggregate
+    return _in_directory(aggregate, context)

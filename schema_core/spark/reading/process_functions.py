@@ -21,6 +21,7 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.translation import require_orderable, sql_type
 from schema_core.spark.compiler.tree import Cast, Column, NamedNode, Node
+from schema_core.spark.python.dependencies import send_dependencies
 from schema_core.spark.python.process_functions import ORDER, PASSED, TIME, VALUE, ProcessTask
 from schema_core.spark.python.udf_registration import spark_type
 from schema_core.spark.python.user_functions import (
@@ -73,6 +74,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
         require_orderable(columns[place].type, "PARTITION BY or ORDER BY")
     rows = _received(context, table, constants, types)
     made = struct_of([exchange_type(in_arrow(type_)) for type_ in results], RESULT)
+    send_dependencies(context.names.session, context.options)
     parameters = FunctionContext(None, session_options.JOB_PARAMETERS.of(context.options))
     task = ProcessTask(
         implementation,
