@@ -9,7 +9,7 @@ planner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import chain
@@ -96,7 +96,8 @@ class TemporalJoin(NamedTuple):
 
     `keys` are pairs of expressions over the left and right side that are equal, NULL with NULL;
     `conditions` select versions after one was found. `time` is the left side's rowtime, and
-    `rowtime` the position of the right side's. The last columns of `versions`, as many as
+    `rowtime` the position of the right side's. `is_present` is whether `time` is that of a table,
+    without an outer join that may lack the row. The last columns of `versions`, as many as
     `filters`, are conditions that a version has to fulfil.
     """
 
@@ -108,6 +109,7 @@ class TemporalJoin(NamedTuple):
     versions: Named
     retained: Retained
     filters: int
+    is_present: bool
 
 
 def snapshot_of(join: Join) -> Snapshot | None:
@@ -180,6 +182,7 @@ def temporal_join(join: Join) -> TemporalJoin | None:
         _with_rows(right, versions),
         versions.retained,
         versions.filters,
+        _is_present(join.left, time),
     )
 
 
@@ -237,6 +240,36 @@ def _left_time(join: Join, snapshot: Snapshot) -> Ref:
         "use the column of its watermark, or a column that is computed by PROCTIME()",
         snapshot,
     )
+
+
+def _is_present(source: Relation, time: Typed) -> bool:
+    """Return whether a column of FROM is that of a table whose row no outer join may lack."""
+    if not isinstance(time, Ref):
+        return False
+    for join in joins_in(source):
+        keeps_left, keeps_right = relational.kept_sides(join)
+        padded = [*([join.right] if keeps_left else []), *([join.left] if keeps_right else [])]
+        if any(named.alias == time.relation for side in padded for named in named_sources(side)):
+            return False
+    for named in named_sources(source):
+        if named.alias == time.relation:
+            place = [column.name for column in named.columns].index(time.name)
+            return _is_column_present(named.input, place)
+    return False
+
+
+def _is_column_present(relation: Relation, place: int) -> bool:
+    match relation:
+        case relational.Scan(table=table):
+            return bool(table.schema.watermark_specs)
+        case Named(input=below) | relational.Sample(input=below) | relational.Sort(input=below):
+            return _is_column_present(below, place)
+        case relational.WindowTable(input=below):
+            return place >= len(below.columns) or _is_column_present(below, place)
+        case Select(items=items, source=source) if source is not None:
+            return _is_present(source, items[place].expression)
+        case _:
+            return False
 
 
 def _split_condition(join: Join) -> tuple[tuple[tuple[Typed, Typed], ...], tuple[Typed, ...]]:
@@ -623,7 +656,7 @@ def with_kinds_of_versions(
         if not isinstance(part, Snapshot) or is_lookup(part):
             return None
         scan = selected_scan(part.input)
-        if scan is None or not is_changed(scan):
+        if scan is None or _has_kind(scan) or not is_changed(scan):
             return None
         return replace(part, input=relational.substitute_parts(part.input, with_kind))
 
@@ -631,7 +664,7 @@ def with_kinds_of_versions(
 
 
 def _has_kind(scan: relational.Scan) -> bool:
-    """Return whether a scan was returned by `with_kinds_of_versions`."""
+    """Return whether a scan has the kinds of changes as its last column."""
     return len(scan.columns) > len(scan.table.schema.columns)
 
 
@@ -656,11 +689,46 @@ def _versioned(query: Relation) -> Iterator[Snapshot]:
 
 def _rowtimes(source: Relation) -> set[tuple[str, str]]:
     """Return the aliases and names of the rowtimes of a FROM clause."""
+    return _columns_at(source, _rowtime_positions)
+
+
+def _columns_at(
+    source: Relation, positions: Callable[[Relation], set[int]]
+) -> set[tuple[str, str]]:
+    """Return the aliases and names of the columns at some positions of the sources of FROM."""
     return {
         (named.alias, named.columns[place].name)
         for named in named_sources(source)
-        for place in _rowtime_positions(named)
+        for place in positions(named)
     }
+
+
+def _selected(
+    items: Sequence[relational.Item],
+    source: Relation,
+    positions: Callable[[Relation], set[int]],
+) -> set[int]:
+    """Return the positions of items that are columns at some positions of the sources of FROM."""
+    columns = _columns_at(source, positions)
+    return {
+        place
+        for place, item in enumerate(items)
+        if isinstance(item.expression, Ref)
+        and (item.expression.relation, item.expression.name) in columns
+    }
+
+
+def _window_time_positions(relation: Relation) -> set[int]:
+    """Return the positions of the rowtimes of windows, which groups have, too."""
+    match relation:
+        case Named(input=below):
+            return _window_time_positions(below)
+        case relational.WindowTable():
+            return {len(relation.columns) - 1}
+        case Select(items=items, source=source) if source is not None:
+            return _selected(items, source, _window_time_positions)
+        case _:
+            return set()
 
 
 def named_sources(source: Relation) -> Iterator[Named]:
@@ -699,15 +767,10 @@ def _rowtime_positions(relation: Relation) -> set[int]:
         case relational.WindowTable(input=below):
             return marked | _rowtime_positions(below) | {len(relation.columns) - 1}
         case Select(items=items, source=source) if source is not None:
-            rowtimes = _rowtimes(source)
-            grouped = relation.grouping is not None
-            return marked | {
-                place
-                for place, item in enumerate(items)
-                if isinstance(item.expression, Ref)
-                and not grouped
-                and (item.expression.relation, item.expression.name) in rowtimes
-            }
+            positions = _rowtime_positions
+            if relation.grouping is not None:
+                positions = _window_time_positions
+            return marked | _selected(items, source, positions)
         case relational.SetOperation(operator="UNION", all=True, left=left, right=right):
             return marked | (_rowtime_positions(left) & _rowtime_positions(right))
         case _:

@@ -25,6 +25,7 @@ from tests.spark.test_incremental import (
 __all__ = ["session"]
 
 WINDOWS = f"(SELECT {BOUNDS}, v, COUNT(*) AS n FROM {TUMBLE} GROUP BY {BOUNDS}, v)"
+AS_OF = ["FOR SYSTEM_TIME AS OF gate", "FOR SYSTEM_TIME AS OF 1"]
 GROUPS = "(SELECT v, COUNT(*) AS n FROM s GROUP BY v)"
 
 BY_CLOCK = "TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
@@ -167,10 +168,27 @@ STAGES = {
         ["MATCH_RECOGNIZE gate", "MATCH_RECOGNIZE 1"],
         True,
     ),
-    "SELECT s.id FROM s LEFT JOIN s3 FOR SYSTEM_TIME AS OF s.ts ON s.id = s3.id": (
-        ["FOR SYSTEM_TIME AS OF gate", "FOR SYSTEM_TIME AS OF 1"],
+    "SELECT s.id FROM s LEFT JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id": (AS_OF, True),
+    # only the equations of ON are keys of versions
+    "SELECT s.id FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id WHERE s.v = s5.v": (
+        AS_OF,
         True,
     ),
+    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id JOIN s5 FOR SYSTEM_TIME AS OF s.ts"
+    " ON s.id = s5.id": (["a join 1", *AS_OF], True),
+    "SELECT s.id FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
+    " LEFT JOIN s2 ON s2.id = s5.id": ([*AS_OF, "a join 1"], False),
+    "SELECT s.id, y.at_ FROM s LEFT JOIN b ON s.id = b.id"
+    " JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
+    " LEFT JOIN s5 FOR SYSTEM_TIME AS OF s.ts AS y ON b.id = y.id AND s5.v = y.v": (
+        [*AS_OF, "FOR SYSTEM_TIME AS OF gate", "FOR SYSTEM_TIME AS OF 2"],
+        True,
+    ),
+    "SELECT s.id FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
+    " WHERE s.id IN (SELECT id FROM s2)": ([*AS_OF, "a subquery 1"], True),
+    f"SELECT {BOUNDS}, COUNT(*) FROM TABLE(TUMBLE((SELECT s.ts FROM s JOIN s5"
+    " FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id), DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+    f" GROUP BY {BOUNDS}": ([*AS_OF, "TUMBLE gate", "GROUP BY at once"], True),
     "SELECT s.id, t.w FROM s, LATERAL (SELECT w FROM b WHERE b.id = s.id LIMIT 1) AS t": ([], True),
     COUNTS: (["a window aggregation"], True),
     f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": (
@@ -278,8 +296,6 @@ REFUSED = {
     " s3.at_ BETWEEN s.ts AND s.ts + INTERVAL '1' HOUR), DESCRIPTOR(ts), INTERVAL '1' HOUR))": (
         "TUMBLE of the result of a join without windows"
     ),
-    "SELECT s.id FROM s JOIN s2 ON s.id = s2.id JOIN s3 FOR SYSTEM_TIME AS OF s.ts"
-    " ON s.id = s3.id": "FOR SYSTEM_TIME AS OF with another join",
 }
 
 
@@ -317,6 +333,14 @@ def test_the_longest_retention_of_the_inputs_counts(session: Session, query: str
     assert RETENTIONS[query] == [stage.retention / 3_600_000 for stage in stages]
 
 
+VERSIONED = "JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
+LATEST = (
+    "WITH q AS (SELECT id, at_ FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY at_ {})"
+    " AS r FROM s5 WHERE v <> 'x') WHERE r = 1) SELECT s.id FROM s"
+    " LEFT JOIN q FOR SYSTEM_TIME AS OF s.ts ON s.id = q.id"
+)
+WAITING = "FOR SYSTEM_TIME AS OF: rows, until the watermark passes them"
+VERSIONS = "FOR SYSTEM_TIME AS OF: versions by key, until the watermark passes the next one"
 #: Query -> what EXPLAIN shows of its state.
 STATES = {
     "SELECT id FROM s": [],
@@ -330,6 +354,26 @@ STATES = {
     "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": [
         "OVER: rows, until the watermark passes them",
         "OVER: rows by key, forever",
+    ],
+    f"SELECT s.id FROM s {VERSIONED}": [WAITING, VERSIONS],
+    f"SELECT /*+ STATE_TTL('s' = '3 h', 's5' = '1 h') */ s.id FROM s {VERSIONED}": [
+        WAITING,
+        f"{VERSIONS}, and for 3:00:00 after the last change of a key",
+    ],
+    LATEST.format("DESC"): [WAITING, VERSIONS],
+    LATEST.format("ASC"): [WAITING, VERSIONS],
+    # rows of these joins are returned later than their rowtime
+    f"SELECT s.id FROM s JOIN s2 ON s.id = s2.id {VERSIONED}": [
+        "a join: rows by key, forever",
+        WAITING,
+        "FOR SYSTEM_TIME AS OF: rows by key, forever",
+    ],
+    f"SELECT s.id FROM s {VERSIONED} JOIN s5 FOR SYSTEM_TIME AS OF s5.at_ AS y ON s.id = y.id": [
+        *(WAITING, VERSIONS),
+        *(WAITING, "FOR SYSTEM_TIME AS OF: rows by key, forever"),
+    ],
+    f"SELECT s.id FROM s {VERSIONED} JOIN s5 FOR SYSTEM_TIME AS OF s.ts AS y ON s.id = y.id": [
+        *(WAITING, VERSIONS) * 2,
     ],
     f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": [
         "a window aggregation, by Spark: groups, until the watermark passes their window",

@@ -39,9 +39,12 @@ TABLES = {
     " WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
     "e": "k STRING, v INT",
     "f": "k STRING, v INT",
+    "q": "k STRING, v INT, ts TIMESTAMP(3), PRIMARY KEY (k) NOT ENFORCED,"
+    " WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
+    "r": "k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND",
 }
-#: The tables of changes.
-CHANGES = frozenset({"e", "f"})
+#: The tables of changes; those of keys, whose deletions have their own time; those with rowtimes.
+CHANGES, KEYED, TIMED = frozenset("efqr"), frozenset("q"), frozenset("qr")
 
 #: The tables in the place of ``{}`` in a form.
 PLACES = {"rows": "a", "rows and changes": "ae"}
@@ -57,11 +60,40 @@ def random_rows(draw: random.Random, name: str) -> list[dict[str, Any]]:
         for _ in range(draw.randint(0, 6)):
             key = None if name != "p" and draw.random() < 0.1 else draw.choice(keys)
             rows.append({"k": key, "v": draw.choice([None, *range(6)])})
-    times = sorted(draw.sample(range(60_000), len(rows)))
     draw.shuffle(rows)
-    for row, millis in zip(rows, times, strict=True):
-        row["ts"] = f"2024-01-01 00:00:{millis // 1000:02}.{millis % 1000:03}"
+    for row, time in zip(rows, random_times(draw, len(rows)), strict=True):
+        row["ts"] = time
     return [*rows, LAST]
+
+
+def random_times(draw: random.Random, count: int) -> list[str]:
+    """Return distinct times in their order."""
+    times = sorted(draw.sample(range(60_000), count))
+    return [f"2024-01-01 00:00:{millis // 1000:02}.{millis % 1000:03}" for millis in times]
+
+
+def random_timed_changes(draw: random.Random, name: str) -> list[dict[str, Any]]:
+    """Return changes of all inputs in the order of their rowtimes.
+
+    The deletion of a key has a rowtime of its own, that of a row without a key has that of the row.
+    """
+    keys = [f"{number}{letter}" for number in range(INPUTS) for letter in "xyz"]
+    present: dict[str, dict[str, Any]] = {}
+    changes = []
+    for time in random_times(draw, 5 * INPUTS):
+        key = draw.choice(keys)
+        row = {"k": key, "v": draw.choice([None, *range(6)]), "ts": time}
+        old = present.pop(key, None)
+        if old is None:
+            changes.append({"before": None, "after": row, "op": "c"})
+        elif draw.random() < 0.4:
+            before = {**old, "ts": time} if name in KEYED else old
+            changes.append({"before": before, "after": None, "op": "d"})
+            continue
+        else:
+            changes.append({"before": old, "after": row, "op": "u"})
+        present[key] = row
+    return [*changes, {"before": None, "after": LAST, "op": "c"}]
 
 
 def random_changes(draw: random.Random) -> list[dict[str, Any]]:
@@ -88,7 +120,10 @@ def random_changes(draw: random.Random) -> list[dict[str, Any]]:
 def write_tables(draw: random.Random, root: Path) -> None:
     """Write the rows of each table into random files, and into one file."""
     for name in TABLES:
-        rows = random_changes(draw) if name in CHANGES else random_rows(draw, name)
+        if name in TIMED:
+            rows = random_timed_changes(draw, name)
+        else:
+            rows = random_changes(draw) if name in CHANGES else random_rows(draw, name)
         lines = [json.dumps(row) + "\n" for row in rows]
         cuts = [0, *sorted(draw.sample(range(1, len(lines)), FILES - 1)), len(lines)]
         parts = [lines[start:end] for start, end in pairwise(cuts)]

@@ -134,7 +134,7 @@ class _Writer:
         lifting = Lifting(own=(own,), outer=self.compiler.around, hiding=aliases)
         columns = [
             *self._key_columns(keys, lifting, self.join),
-            f"{self._time(self.temporal.time, lifting)} AS {TIME}",
+            f"{self._time(self.temporal.time, lifting, fails=self.temporal.is_present)} AS {TIME}",
             f"{AFTER_VERSIONS} AS {ARRIVAL}",
             f"TRUE AS {IS_LEFT}",
             f"NULL AS {VERSION}",
@@ -162,7 +162,7 @@ class _Writer:
         )
         columns = [
             *self._key_columns(keys, lifting, replace(self.join, right=right)),
-            f"{self._time(time, lifting, is_derived=is_grouped)} AS {TIME}",
+            f"{self._time(time, lifting, fails=not is_grouped)} AS {TIME}",
             f"monotonically_increasing_id() AS {ARRIVAL}",
             f"FALSE AS {IS_LEFT}",
             f"named_struct({fields}) AS {VERSION}",
@@ -236,13 +236,13 @@ class _Writer:
             for node, name in zip(nodes, self.keys, strict=True)
         ]
 
-    def _time(self, time: Typed, lifting: Lifting, *, is_derived: bool = False) -> str:
-        """Return a rowtime, which must not be NULL: Flink's watermark fails the job.
+    def _time(self, time: Typed, lifting: Lifting, *, fails: bool) -> str:
+        """Return a rowtime, which is not NULL in the rows of a table: Flink's watermark `fails`.
 
-        If `is_derived` it is the result of an aggregate.
+        It may be NULL if it is the result of an aggregate, or of an outer join.
         """
         node: Node = self.compiler.compile(time)
-        if time.type.is_nullable and is_derived:  # Flink reads 0 in place of NULL
+        if time.type.is_nullable and not fails:  # Flink reads 0 in place of NULL
             first = datetimes.of_millis(sql("0L"), time.type)
             node = inline("coalesce({v}, {first})", v=node, first=first)
         elif time.type.is_nullable:

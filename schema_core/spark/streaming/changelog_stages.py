@@ -20,7 +20,6 @@ from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
     Typed,
-    substitute,
 )
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
@@ -41,9 +40,15 @@ from schema_core.query.relation import (
     subqueries_in,
     without_common_tables,
 )
-from schema_core.query.temporal_joins import is_as_of_rowtime, snapshot_of
+from schema_core.query.temporal_joins import (
+    TemporalJoin,
+    is_as_of_rowtime,
+    snapshot_of,
+    temporal_join,
+)
 from schema_core.query.window_bounds import BOUNDS, WindowBound, bounds_of_window
 from schema_core.spark.compiler.query import GROUP_WINDOWS
+from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
     KEY,
@@ -79,6 +84,7 @@ from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
     NEW,
     RESULT,
+    VERSIONS,
     Gate,
     Input,
     KeyColumns,
@@ -89,6 +95,16 @@ from schema_core.spark.streaming.stage_plans import (
     scan_of,
 )
 from schema_core.spark.streaming.state_retention import FOREVER
+from schema_core.spark.streaming.temporal_stages import (
+    expiry_of,
+    is_column_in_time,
+    keys_over_table,
+    rows_of_versions,
+    split_temporal_joins,
+    uses_of,
+    with_kinds,
+    with_versions,
+)
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: The kinds of time attributes.
@@ -146,12 +162,17 @@ class _Staging(StageBuilder):
         self._has_operators = has_operators
         self._operators: list[tuple[Scan, StreamPlan]] = []
         self._bounded: list[tuple[Scan, Relation]] = []
+        #: the unbounded tables, and their changes by identity
+        self._sources: list[Scan] = []
+        self._changes: dict[int, SourceChanges] = {}
+        #: positions of rowtimes of joins as of them, which return rows in time, by scan
+        self._in_time: dict[int, set[int]] = {}
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
 
     def savepoint(self) -> Callable[[], None]:
         """Return a function that removes what is added from now on."""
-        lists: list[list[Any]] = [self.stages, self._operators, self._bounded]
+        lists: list[list[Any]] = [self.stages, self._operators, self._bounded, self._sources]
         lengths = [len(part) for part in lists]
 
         def undo() -> None:
@@ -162,22 +183,25 @@ class _Staging(StageBuilder):
 
     def plan(self, query: Relation) -> StagedQuery | None:
         scans = {id(part): part for part in relations_in(query) if isinstance(part, Scan)}
-        sources = tuple(filter(self._is_unbounded, scans.values()))
-        if not sources:
+        self._sources = list(filter(self._is_unbounded, scans.values()))
+        if not self._sources:
             return None
-        self.changing = {id(scan): (scan, self._changes_of(scan).inserts) for scan in sources}
-        self.table = format_path(sources[0].table.identifier)
+        self._changes = {id(scan): self._changes_of(scan) for scan in self._sources}
+        self.changing = {
+            id(scan): (scan, self._changes[id(scan)].inserts) for scan in self._sources
+        }
+        self.table = format_path(self._sources[0].table.identifier)
         result = self._by_row(query)
         self._require_window_aggregates(result)
         read = self.sources_of(result)
-        sources = tuple(scan for scan in sources if id(scan) in read)
+        sources = tuple(scan for scan in self._sources if id(scan) in read)
         timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self.timed)
         return StagedQuery(
             result,
             tuple(self.stages),
             timed,
             sources,
-            tuple(map(self._changes_of, sources)),
+            tuple(self._changes[id(scan)] for scan in sources),
             self._by_change(result),
             tuple(self._operators),
             tuple(self._bounded),
@@ -188,7 +212,7 @@ class _Staging(StageBuilder):
     def _by_change(self, result: Relation) -> Relation | None:
         """Return a query with the kinds of its changes, if no rows are kept or joined."""
         updated = {id(scan): scan for scan, inserts in self.changing.values() if not inserts}
-        if self.stages or any(self._changes_of(scan).key for scan in updated.values()):
+        if self.stages or any(self._changes[name].key for name in updated):
             return None
         return change_query(result, lambda scan: id(scan) in updated)
 
@@ -259,7 +283,7 @@ class _Staging(StageBuilder):
             return self._from_all_rows(block, "a subquery")
         leaves = list(leaves_of(source))
         if any(is_as_of_rowtime(join) for join in joins):
-            return self._temporal_join(block, source)
+            return self._temporal_join(block, alone=bool(queries))
         self._require_computable(block)
         if queries or sum(map(self.changes, leaves)) > 1 or not self._is_by_row(source):
             return self._join(block, source, queries)
@@ -321,7 +345,7 @@ class _Staging(StageBuilder):
         updated = {
             id(stage.result): stage.name
             for stage in self.stages
-            if isinstance(stage, Gate) and not stage.input.inserts
+            if isinstance(stage, Gate) and not stage.input.inserts and not stage.keeps_late
         }
         rows = [
             input_.rows
@@ -658,58 +682,99 @@ class _Staging(StageBuilder):
         places = tuple((place,) for place in range(len(keys)))
         return self.add_stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
 
-    def _temporal_join(self, block: relational.Select, source: Relation) -> Relation:
-        """Return a join as of a rowtime: rows wait until the watermark has passed their time.
+    def _temporal_join(self, block: relational.Select, *, alone: bool) -> Relation:
+        """Return a block with joins as of a rowtime, each of which is a stage.
 
-        Then all versions that are valid at that time have arrived.
+        Rows wait until the watermark has passed their time: then all versions that are valid at
+        that time have arrived. If rows are updated or late, all versions and results are kept.
         """
-        snapshots = [join for join in joins_in(source) if is_as_of_rowtime(join)]
-        versioned = [cast("relational.Named", join.right) for join in snapshots]
-        times = [cast("relational.Snapshot", leaf.input).period for leaf in versioned]
-        others = [leaf for leaf in leaves_of(source) if leaf not in versioned]
-        left = [leaf for leaf in others if self.changes(leaf)]
-        period = times[0]
-        if len(left) != 1 or not is_plain(left[0]) or any(time != period for time in times):
-            self.refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
-        named = cast("relational.Named", left[0])
-        versions = [leaf for leaf in versioned if self.changes(leaf)]
-        for leaf in versions:
-            if not self.inserts(leaf):
-                self.refuse("FOR SYSTEM_TIME AS OF for a table of changes", HINT)
-            self.timed |= {id(part) for part in relations_in(leaf)}
-        rows = self.add_gate(
-            self._by_row(named.input),
-            _place_of(period, named.columns),
-            AS_OF,
-            is_end=False,
-            keeps_late=True,
-        )
-        key = keys_of_sources(
-            equations_of(block), [leaf.alias for leaf in (named, *versions)], only_columns=False
-        )
-        if any(_scan_of_versions(leaf) is None for leaf in versions):
-            key = []
+        alias = f"{PREFIX}derived{len(self.stages)}"
+        split = split_temporal_joins(block, alias, alone=alone)
+        if split is not None:
+            return self._block(split)
+        join = cast("relational.Join", block.source)
+        named, versions = cast("relational.Named", join.left), self._versions(join)
+        join = replace(join, right=versions)
+        temporal = cast("TemporalJoin", temporal_join(join))
+        rows = self._operand(named.input)
+        place = _place_of(temporal.time, named.columns)
+        is_in_time = is_column_in_time(rows, place, self._is_in_time)
+        rows = self.add_gate(rows, place, AS_OF, is_end=False, keeps_late=True)
+        table = rows_of_versions(versions)
+        keys = [] if table is None else keys_over_table(temporal, table)
+        updated = not self.inserts(rows)
+        expiry = expiry_of(temporal, table) if is_in_time and not updated else None
         inputs = [
-            replace(
-                self.make_input(part, [_over_scan(parts[place], leaf) for parts in key]),
-                scan=part,
-                is_ordered=True,
-            )
-            for place, leaf in enumerate(versions, start=1)
-            for part in relations_in(leaf)
+            with_versions(self.make_input(part, [own for _, own in keys]), part, table, expiry)
+            for part in relations_in(versions)
             if isinstance(part, Scan) and id(part) in self.changing
         ]
-        first = self.make_input(replace(named, input=rows), [parts[0] for parts in key])
-        new = {id(named): replace(named, input=first.scan)}
-        query = replace(block, source=with_leaves(source, new))
+        own = [left for left, _ in keys] if inputs else []
+        first = self.make_input(replace(named, input=rows), own)
+        left = replace(named, input=first.scan)
+        query = replace(block, source=replace(join, left=left))
+        if updated:
+            query, places = _with_keys(query, [[part] for part in own])
+            return self.add_stage(query, [*inputs, first], places, AS_OF, inserts=False)
+        if inputs and self.retention_of(query, [*inputs, first]):
+            inputs.append(uses_of(first))
         drivers = (len(inputs),)
-        return self.add_stage(query, [*inputs, first], (), AS_OF, inserts=True, drivers=drivers)
+        result = self.add_stage(query, [*inputs, first], (), AS_OF, inserts=True, drivers=drivers)
+        self._in_time[id(result)] = {
+            number
+            for number, item in enumerate(block.items)
+            if is_in_time and reference(item.expression) == reference(temporal.time)
+        }
+        return result
+
+    def _versions(self, join: relational.Join) -> relational.Named:
+        """Return the versioned table of a join, whose changes are rows with their kind."""
+        versions = cast("relational.Named", join.right)
+        snapshot = cast("relational.Snapshot", versions.input)
+        if not self.inserts(snapshot):
+            changed = with_kinds(snapshot.input)
+            if changed is None:
+                self.refuse(f"{AS_OF} for a query of a table of changes", HINT)
+            below, scan = cast("tuple[Relation, Scan]", changed)
+            snapshot = replace(snapshot, input=below)
+            versions = replace(versions, input=snapshot)
+            self._sources.append(scan)
+            self._changes[id(scan)] = VERSIONS
+            self.changing[id(scan)] = scan, True
+        self.timed |= {id(part) for part in relations_in(versions)}
+        return versions
+
+    def _is_in_time(self, scan: Scan, place: int) -> bool:
+        """Return whether rows arrive before the watermark passes a column, if they are not late."""
+        for operator, plan in self._operators:
+            if operator is scan:
+                return is_column_in_time(plan.query, place, _is_never)
+        stage = next((stage for stage in self.stages if stage.result is scan), None)
+        match stage:
+            case None:
+                return True
+            case Gate(arrival=Column()):
+                return False
+            case Gate(windows=None, is_end=True):
+                return is_column_in_time(stage.input.rows, place, _is_never)
+            case Gate():
+                time = len(scan.columns) - 1 if stage.is_end else scan.columns.index(stage.time)
+                return place == time
+            case Stage(complete=True):
+                rows = {id(input_.scan): input_.rows for input_ in stage.inputs}
+                return is_column_in_time(
+                    stage.query,
+                    place,
+                    lambda part, own: is_column_in_time(rows[id(part)], own, self._is_in_time),
+                )
+            case _:
+                return place in self._in_time.get(id(scan), ())
 
     def _require_computable(self, block: relational.Select) -> None:
         """Refuse what Flink computes in streaming mode by time, not by rows."""
         for join in joins_in(block.source):
             if is_as_of_rowtime(join):
-                self.refuse("FOR SYSTEM_TIME AS OF with another join of unbounded tables", HINT)
+                self.refuse("FOR SYSTEM_TIME AS OF a rowtime in a subquery that has no key", HINT)
             if snapshot_of(join) is not None and self.changes(join.right):
                 self.refuse("FOR SYSTEM_TIME AS OF PROCTIME() for an unbounded table", HINT)
 
@@ -769,21 +834,5 @@ def _place_of(column: Typed, columns: Sequence[Column]) -> int:
     return [own.name for own in columns].index(cast("Ref", column).name)
 
 
-def _scan_of_versions(leaf: relational.Named) -> Scan | None:
-    """Return the table whose rows are read as of a time, if they are read as they are."""
-    below = cast("relational.Snapshot", leaf.input).input
-    while isinstance(below, relational.Named):
-        below = below.input
-    return below if isinstance(below, Scan) else None
-
-
-def _over_scan(typed: Typed, leaf: relational.Named) -> Typed:
-    """Return an expression over a source as one over its scan as `INPUT`."""
-    scan = cast("Scan", _scan_of_versions(leaf))
-    pairs = zip(leaf.columns, scan.columns, strict=True)
-    pairs = zip(leaf.columns, scan.columns, strict=True)
-    own = {column.name: below.name for column, below in pairs}
-    return substitute(
-        typed,
-        lambda part: Ref(own[part.name], part.type, INPUT) if isinstance(part, Ref) else None,
-    )
+def _is_never(_: Scan, __: int) -> bool:
+    return False

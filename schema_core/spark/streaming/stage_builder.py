@@ -174,12 +174,17 @@ class StageBuilder:
                 complete=complete,
                 drivers=drivers,
                 marked=marked,
-                retention=retention_of(query, len(inputs), self._retention),
+                retention=self.retention_of(query, inputs),
             )
         )
         self.changing[id(result)] = result, inserts
         self.times[id(result)] = times
         return result
+
+    def retention_of(self, query: Relation, inputs: Sequence[Input]) -> int:
+        """Return for how many milliseconds a stage keeps the rows of a key without changes."""
+        count = sum(not input_.is_use for input_ in inputs)
+        return retention_of(query, count, self._retention)
 
     def make_input(
         self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False
@@ -239,29 +244,29 @@ class StageBuilder:
 
         See `Gate` for `windows`; `arrival` is the position of the column in `rows`.
         """
-        if not self.inserts(rows) and (windows is not None or not is_end):
+        if not (self.inserts(rows) or keeps_late) and (windows is not None or not is_end):
             self.refuse(f"{name} of rows that are updated", HINT)
         if arrival is None:
-            self._require_rows_in_time(rows, name)
+            if not keeps_late:
+                self._require_rows_in_time(rows, name)
             self.timed |= self.sources_of(rows)
         input_ = self.make_input(rows)
         columns = own = input_.scan.columns
         if windows is not None:
             windows, columns = replace(windows, input=input_.scan), windows.columns
         result = scan_of(columns, len(self.stages))
-        self.stages.append(
-            Gate(
-                input_,
-                columns[time],
-                is_end,
-                result,
-                name,
-                windows,
-                None if arrival is None else own[arrival],
-                keeps_late,
-            )
+        gate = Gate(
+            input_,
+            columns[time],
+            is_end,
+            result,
+            name,
+            windows,
+            None if arrival is None else own[arrival],
+            keeps_late,
         )
-        self.changing[id(result)] = result, True
+        self.stages.append(gate)
+        self.changing[id(result)] = result, gate.inserts
         kind = TimestampKind.ROWTIME if arrival is None else TimestampKind.PROCTIME
         self.times[id(result)] = frozenset({kind})
         return result

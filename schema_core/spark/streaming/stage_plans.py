@@ -34,14 +34,33 @@ class SourceChanges:
     Attributes:
         inserts: Whether rows are only added.
         key: The columns by which updates are normalized: the row of a key replaces the former one.
+        are_rows: Whether each change is a row that is added, with its kind as the last column.
     """
 
     inserts: bool = True
     key: tuple[str, ...] = ()
+    are_rows: bool = False
 
 
 #: The changes of a table whose rows are only added.
 INSERTIONS: Final = SourceChanges()
+#: The changes of a versioned table of changes.
+VERSIONS: Final = SourceChanges(are_rows=True)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionExpiry:
+    """Which versions are kept: those that the watermark has not passed, and the last one before it.
+
+    Attributes:
+        key: The columns of the versioned table that identify what a version is of.
+        time: Its rowtime.
+        is_first: Whether only the first version of each key is kept instead.
+    """
+
+    key: tuple[str, ...]
+    time: Column
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +73,8 @@ class Input:
         key: The number of columns of the key.
         inserts: Whether rows are only added.
         is_ordered: Whether the query reads the rows in the order in which they arrived.
+        expiry: Which of the rows are kept, if they are versions; None for all.
+        is_use: Whether the rows are not read, but keep the other rows of their key from expiring.
     """
 
     scan: Scan
@@ -61,6 +82,8 @@ class Input:
     key: int
     inserts: bool
     is_ordered: bool = False
+    expiry: VersionExpiry | None = None
+    is_use: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +135,13 @@ class Stage:
             return f"{self.name}: {rows}"
         key = "by key" if self.inputs[0].key else "without a key, all of which are read each time"
         rows = "rows and result" if self.is_compared else "rows"
-        hours = timedelta(milliseconds=self.retention)
-        time = f"for {hours} after the last change of a key" if self.retention else "forever"
+        time = "forever"
+        if any(input_.expiry is not None for input_ in self.inputs):
+            rows, time = "versions", "until the watermark passes the next one"
+        if self.retention:
+            hours = timedelta(milliseconds=self.retention)
+            ttl = f"for {hours} after the last change of a key"
+            time = ttl if time == "forever" else f"{time}, and {ttl}"
         return f"{self.name}: {rows} {key}, {time}"
 
     @property
@@ -138,7 +166,7 @@ class Gate:
             of SESSION, whose windows later rows extend, and of the processing time.
         arrival: The column of `input` that gets the time of the micro-batch in which a row arrives,
             for windows of the processing time; None for a rowtime.
-        keeps_late: Whether late rows are returned, too.
+        keeps_late: Whether late rows are returned, too, and changes that remove rows.
     """
 
     input: Input
@@ -153,7 +181,7 @@ class Gate:
     @property
     def inserts(self) -> bool:
         """Whether rows are only added to the result."""
-        return True
+        return self.input.inserts or not self.keeps_late
 
     @property
     def is_extended(self) -> bool:
@@ -240,7 +268,8 @@ class StagedQuery:
         relations = [*(input_.rows for input_ in self.inputs()), self.query]
         parts = (part for relation in relations for part in relations_in(relation))
         count = sum(id(part) in scans for part in parts)
-        return count > 1 or bool(self.timed) or not all(own.inserts for own in self.changes)
+        has_messages = any(not own.inserts or own.are_rows for own in self.changes)
+        return count > 1 or bool(self.timed) or has_messages
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""

@@ -14,7 +14,7 @@ from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.environment.options import IDLE_TIMEOUT
 from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
-from schema_core.query.relation import Columns, Relation, Scan, result_columns
+from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.spark.changelog import (
     CHANGE_ORDER,
     ROW_KIND,
@@ -42,6 +42,7 @@ from schema_core.spark.streaming.stage_plans import (
     KeyColumns,
     Stage,
     StagedQuery,
+    VersionExpiry,
     all_columns,
     columns_read,
     scan_with_kind,
@@ -145,7 +146,8 @@ def staged_frame(
         schema = bound.table.resolved_schema
         spec = watermark_of(bound) if number in plan.timed else None
         names = columns if spec is None else columns | columns_of_watermark(spec)
-        if plan.changes[number].inserts:
+        changes = plan.changes[number]
+        if changes.inserts and not changes.are_rows:
             rows = columns_read(scan, names)
             frame = _with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
         else:
@@ -233,8 +235,8 @@ class StageRuns:
         self._watermarks = StageWatermarks(
             directory, len(query.timed), idle // timedelta(milliseconds=1)
         )
-        #: the time of the micro-batch, in milliseconds
-        self._now = 0
+        #: the micro-batch, and its time in milliseconds
+        self._number, self._now = 0, 0
         self._kept = {
             (number, place): self._rows_in(f"{number}-{place}", inserts=stage.inputs[place].inserts)
             for number, stage in enumerate(query.stages)
@@ -262,6 +264,7 @@ class StageRuns:
         if self._query.reads_sources_again:
             rows.persist()
         try:
+            self._number = number
             times = self._advance(rows, number)
             changes = self._new_rows(rows, number)
             for place, stage in enumerate(self._query.stages):
@@ -270,7 +273,7 @@ class StageRuns:
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
                 elif stage.drivers:
-                    result = self._run_drivers(place, stage, changes, number)
+                    result = self._run_drivers(place, stage, changes, times)
                 else:
                     result = self._run(place, stage, changes)
                 changes[id(stage.result)] = Changes(result, stage.inserts)
@@ -351,6 +354,8 @@ class StageRuns:
     def _changes_of(self, place: int, rows: DataFrame) -> DataFrame:
         """Return the changes of a source for its rows in a micro-batch."""
         changes = self._query.changes[place]
+        if changes.are_rows:
+            return self._changes_as_rows(self._query.sources[place], rows)
         if changes.inserts:
             return adding(rows)
         if changes.key:
@@ -358,6 +363,17 @@ class StageRuns:
         if self._query.by_change is not None:
             return rows.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
         return without_opposites(rows.drop(CHANGE_ORDER))
+
+    def _changes_as_rows(self, scan: Scan, rows: DataFrame) -> DataFrame:
+        """Return changes in their order, as added rows with their kind as the last column.
+
+        Rows before updates are left out, as in Flink: see decision 44.
+        """
+        *columns, kind = scan.columns
+        changes = rows.where(f"{quote(ROW_KIND)} <> '{RowKind.UPDATE_BEFORE}'")
+        ordered = changes.orderBy(quote(CHANGE_ORDER))
+        own = [quote(column.name) for column in columns]
+        return adding(ordered.selectExpr(*own, f"{quote(ROW_KIND)} AS {quote(kind.name)}"))
 
     def _normalize(self, place: int, rows: DataFrame, key: Sequence[str]) -> DataFrame:
         """Return the changes of the rows of keys, of which a micro-batch has the last ones."""
@@ -422,18 +438,25 @@ class StageRuns:
         stored.compact(rows, is_waiting)
         if waiting is not None:
             rows = waiting.where(is_kept).union(rows)
-        rows = stored.remaining(rows.where(f"NOT ({is_waiting})"))
+        rows = rows.where(f"NOT ({is_waiting})")
+        rows = stored.remaining(rows) if gate.inserts else without_opposites(rows)
         return self._with_window_time(gate, rows, times.now)
 
     def _end_of_wait(self, gate: Gate) -> str:
         """Return the watermark or processing time at which a row of a gate is returned."""
-        column, type_ = gate.time
-        physical = from_physical(nodes.Column(column), type_)
         if gate.arrival is not None:
+            physical = from_physical(nodes.Column(gate.time.name), gate.time.type)
             last = inline("{end} - 1", end=datetimes.millis(physical))
             return f"({nodes.to_sql(last_instant(last, self._clock))} + 1)"
-        millis = nodes.to_sql(datetimes.clock_millis(physical, type_, self._clock))
+        millis = self._millis(gate.time)
+        if gate.keeps_late:  # the time of a row that an outer join lacks is 0, as in Flink
+            millis = f"coalesce({millis}, 0L)"
         return millis if gate.is_end else f"({millis} + 1)"
+
+    def _millis(self, column: Column) -> str:
+        """Return a rowtime in milliseconds."""
+        physical = from_physical(nodes.Column(column.name), column.type)
+        return nodes.to_sql(datetimes.clock_millis(physical, column.type, self._clock))
 
     def _with_windows(self, gate: Gate, rows: DataFrame) -> DataFrame:
         """Return rows of the input of a gate, which are only added, with their windows."""
@@ -469,7 +492,7 @@ class StageRuns:
         """Return the changes of a stage's result, without columns of its key."""
         read = []
         for index, input_ in enumerate(stage.inputs):
-            new = self._with_hash(self._by_row(input_.rows, changes), input_)
+            new = self._arrivals(input_, changes)
             read.append(self._kept[place, index].add(self._clock_of(stage).with_time(new)))
         keys = reduce(
             lambda left, right: left.union(right), [new.select(quote(HASH)) for new in read]
@@ -487,8 +510,7 @@ class StageRuns:
             rows = new
             if index in before:
                 rows = clock.of_keys(before[index], living).union(new)
-            own = kept[index].remaining(rows.drop(TOUCHED)).drop(HASH, ROW_KIND)
-            frames[id(input_.scan)] = own
+            frames[id(input_.scan)] = _as_read(kept[index].remaining(rows.drop(TOUCHED)), input_)
         columns = result_columns(stage.query)
         result = self._frame_of(stage.query, columns, frames)
         result = result.selectExpr("*", f"{_hash(result, stage.key)} AS {quote(HASH)}")
@@ -523,16 +545,13 @@ class StageRuns:
         return adding(result.select(*(quote(column.name) for column in stage.result.columns)))
 
     def _run_drivers(
-        self, place: int, stage: Stage, changes: Mapping[int, Changes], number: int
+        self, place: int, stage: Stage, changes: Mapping[int, Changes], times: BatchTime
     ) -> DataFrame:
         """Return the rows of a stage's result for the new rows of its drivers."""
         new = {}
         before: dict[int, DataFrame | None] = {}
         for index, input_ in enumerate(stage.inputs):
-            rows = self._with_hash(self._by_row(input_.rows, changes), input_)
-            if input_.is_ordered:
-                order = f"struct({number}L, monotonically_increasing_id()) AS {quote(ORDER)}"
-                rows = rows.selectExpr("*", order)
+            rows = self._arrivals(input_, changes)
             stored = self._kept.get((place, index))
             if stored is not None:
                 rows = stored.add(self._clock_of(stage).with_time(rows))
@@ -541,10 +560,12 @@ class StageRuns:
         results = [
             self._frame_of(stage.query, result_columns(stage.query), frames)
             for driver in stage.drivers
-            if (frames := self._frames_of_driver(stage, driver, new, before)) is not None
+            if (frames := self._frames_of_driver(stage, driver, new, before, times)) is not None
         ]
         kept = [self._kept[place, index] for index in stage.kept]
-        self._clock_of(stage).compact(kept, [new[index] for index in stage.kept])
+        limits = [self._limit_of(stage.inputs[index], times.after) for index in stage.kept]
+        own = [new[index] for index in stage.kept]
+        self._clock_of(stage).compact(kept, own, limits=limits)
         rows = reduce(lambda left, right: left.union(right), results)
         rows = rows.where(quote(NEW.name)) if stage.marked else rows
         return adding(rows.select(*(quote(column.name) for column in stage.result.columns)))
@@ -555,6 +576,7 @@ class StageRuns:
         driver: int,
         new: Mapping[int, DataFrame],
         before: Mapping[int, DataFrame | None],
+        times: BatchTime,
     ) -> dict[int, DataFrame] | None:
         """Return the rows that the new rows of an input meet, by scan; None if none can be met."""
         keys = new[driver].select(quote(HASH)).distinct()
@@ -573,13 +595,32 @@ class StageRuns:
         for index, input_ in enumerate(stage.inputs):
             parts = [new[index]] if index <= driver else []
             if index in earlier:
-                parts.append(clock.of_keys(earlier[index], living))
+                rows = clock.of_keys(earlier[index], living)
+                limit = self._limit_of(input_, times.before)
+                parts.append(rows if limit is None else limit(rows))
             if not parts:
                 return None
             rows = reduce(lambda left, right: left.unionByName(right), parts)
-            rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
-            frames[id(input_.scan)] = rows.drop(HASH, ROW_KIND, ORDER, TOUCHED)
+            frames[id(input_.scan)] = _as_read(rows, input_)
         return frames
+
+    def _limit_of(self, input_: Input, watermark: int | None) -> FrameChange | None:
+        """Return what selects the rows of an input that a watermark leaves; None for all."""
+        if input_.is_use:
+            return lambda rows: rows.distinct()
+        expiry = input_.expiry
+        if expiry is None or (watermark is None and not expiry.is_first):
+            return None
+        waits = "FALSE" if expiry.is_first else f"{self._millis(expiry.time)} + 1 > {watermark}L"
+        return partial(_remaining_versions, expiry, waits)
+
+    def _arrivals(self, input_: Input, changes: Mapping[int, Changes]) -> DataFrame:
+        """Return the changes of an input with the hash of their key, and their order if needed."""
+        rows = self._with_hash(self._by_row(input_.rows, changes), input_)
+        if not input_.is_ordered:
+            return rows
+        order = f"struct({self._number}L, monotonically_increasing_id()) AS {quote(ORDER)}"
+        return rows.selectExpr("*", order)
 
     def _with_hash(self, changes: DataFrame, input_: Input) -> DataFrame:
         """Return changes of an input with the hash of their key instead of its columns."""
@@ -658,6 +699,26 @@ def _without_removals(changes: DataFrame, stage: Stage) -> DataFrame:
 def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
     """Return the rows of some keys; without columns of a key those of the only one."""
     return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if has_key else rows
+
+
+def _as_read(rows: DataFrame, input_: Input) -> DataFrame:
+    """Return the rows of an input as the query of a stage reads them."""
+    rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
+    return rows.drop(HASH, ROW_KIND, ORDER, TOUCHED)
+
+
+def _remaining_versions(expiry: VersionExpiry, waits: str, rows: DataFrame) -> DataFrame:
+    """Return the versions that the watermark has not passed, and one of each key before it.
+
+    `waits` is the condition of the former.
+    """
+    types = {field.name: field.dataType for field in rows.schema.fields}
+    keys = [comparable(quote(name), types[name]) for name in expiry.key]
+    direction = "ASC" if expiry.is_first else "DESC"
+    order = f"{quote(expiry.time.name)} {direction}, {quote(ORDER)} {direction}"
+    place = f"row_number() OVER (PARTITION BY {', '.join([*keys, waits])} ORDER BY {order})"
+    marked = rows.selectExpr("*", f"{waits} OR {place} = 1 AS {quote(NEW.name)}")
+    return marked.where(quote(NEW.name)).drop(NEW.name)
 
 
 def _as_former(rows: DataFrame) -> DataFrame:

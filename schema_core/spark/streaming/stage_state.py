@@ -122,10 +122,16 @@ class StoredRows:
         single = takewhile(lambda span: span.first == span.last, reversed(self._before))
         return len([*single]) + 1 >= COMPACTED
 
-    def compact(self, changes: DataFrame, condition: str = "TRUE") -> None:
+    def compact(
+        self,
+        changes: DataFrame,
+        condition: str = "TRUE",
+        limit: Callable[[DataFrame], DataFrame] | None = None,
+    ) -> None:
         """Write the last files as one after the micro-batch, if there are many.
 
-        Changes that do not meet the condition are left out.
+        Changes that do not meet the condition are left out, and those that `limit` leaves out
+        because of others.
         """
         if not self.has_many_changes:
             return
@@ -144,7 +150,8 @@ class StoredRows:
             rows = self.remaining(rows)
         elif not self._inserts:
             rows = without_opposites(rows)
-        self._write(rows.where(condition), Span(spans[0].first, self._number))
+        rows = rows.where(condition)
+        self._write(rows if limit is None else limit(rows), Span(spans[0].first, self._number))
 
     def compact_all(self, changes: DataFrame, remaining: Callable[[DataFrame], DataFrame]) -> None:
         """Write the rows that remain after the micro-batch as one file, if there are many files."""

@@ -6,9 +6,10 @@ expired are not read, and are removed when changes are compacted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from schema_core.base.lazy import dataclass
@@ -111,18 +112,33 @@ class ClockOfKeys:
         inputs: Sequence[StoredRows],
         new: Sequence[DataFrame],
         results: Sequence[tuple[StoredRows, DataFrame]] = (),
+        limits: Iterable[Callable[[DataFrame], DataFrame] | None] = (),
     ) -> None:
-        """Compact the inputs of a stage with their new rows, and its results with their changes."""
+        """Compact the inputs of a stage with their new rows, and its results with their changes.
+
+        `limits` select the rows of each input that are kept.
+        """
         pairs = list(zip(inputs, new, strict=True))
         living = None
         if any(stored.has_many_changes for stored in inputs):
             every = [rows for stored, own in pairs for rows in (stored.rows_before(own), own)]
             living = self.living_keys(rows for rows in every if rows is not None)
-        for stored, own in (*pairs, *results):
+        for (stored, own), limit in zip_longest((*pairs, *results), limits):
             if living is None:
-                stored.compact(own)
+                stored.compact(own, limit=limit)
             else:
-                stored.compact_all(own, partial(_living_rows, living, stored))
+                stored.compact_all(own, partial(_remaining_rows, living, limit, stored))
+
+
+def _remaining_rows(
+    living: DataFrame,
+    limit: Callable[[DataFrame], DataFrame] | None,
+    stored: StoredRows,
+    changes: DataFrame,
+) -> DataFrame:
+    """Return the rows that remain of living keys, and of a limit."""
+    rows = _living_rows(living, stored, changes)
+    return rows if limit is None else limit(rows)
 
 
 def _living_rows(living: DataFrame, stored: StoredRows, changes: DataFrame) -> DataFrame:
