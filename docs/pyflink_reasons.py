@@ -11,6 +11,8 @@ from schema_core.pyflink.absent import MODULES, NAMES
 _DATA_STREAM = "part of the DataStream API, which Spark does not have"
 _STEP = "created by a method of the step before"
 
+_WORKERS = "conversion between the Python workers of Flink and Java"
+
 #: Name in PyFlink, or the beginning of it -> why it differs or is absent.
 REASONS: dict[str, str] = {
     **{
@@ -20,6 +22,12 @@ REASONS: dict[str, str] = {
     "*.__hash__": "it can be changed, so it has no hash",
     "*.from_sql_type": "the parameter is named `obj` for every type",
     "*.to_sql_type": "the parameter is named `obj` for every type",
+    "*.need_conversion": _WORKERS,
+    "*.EPOCH_ORDINAL": _WORKERS,
+    "*.from_internal_type": _WORKERS,
+    "*.to_internal_type": _WORKERS,
+    "*.get_java_type_info": "it wraps no Java object",
+    "pyflink.common.typeinfo.BasicTypeInfo": "use the method of `Types`",
     # --- pyflink.common
     "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
     "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",
@@ -77,6 +85,9 @@ BEHAVIOR: dict[str, str] = {
             "get_task_name_with_subtasks",
         )
     },
+    "pyflink.table.table_environment.StreamTableEnvironment.from_changelog_stream": (
+        "refused: call `Table.from_changelog` with a column of the kinds"
+    ),
     "pyflink.util.exceptions.TableException": "the base class of all errors",
     "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",
 }

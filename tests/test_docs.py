@@ -53,7 +53,8 @@ ON_SPARK = frozenset({
     "docs/index.md", "docs/jobs.md",
     "docs/migration-files.md",
     "docs/how-to/materialized-tables.md",
-    "docs/plans.md", "docs/streaming.md", "docs/sweep.md", "docs/tutorials/pyflink-job.md",
+    "docs/plans.md", "docs/pyflink.md", "docs/streaming.md", "docs/sweep.md",
+    "docs/tutorials/pyflink-job.md",
 })  # fmt: skip
 
 

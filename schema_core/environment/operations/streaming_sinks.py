@@ -54,6 +54,19 @@ def require_consumed_updates(session: Session, relation: Relation, target: Bound
         )
 
 
+def require_appended(session: Session, relation: Relation) -> None:
+    """Require that a streaming query only adds rows (`streaming-not-supported`)."""
+    if not _is_streaming(session):
+        return
+    operation = find_update(session.executable(relation), partial(_holds_changes, session))
+    if operation is not None:
+        raise UnsupportedError(
+            f"a stream of added rows cannot hold update changes, which {operation} produces",
+            code="streaming-not-supported",
+            hint="run the query in batch mode; to_changelog_stream takes updates of bounded tables",
+        )
+
+
 def _is_streaming(session: Session) -> bool:
     return RUNTIME_MODE.of(session.config.get_configuration()) == "STREAMING"
 

@@ -12,6 +12,9 @@ from schema_core.environment.options import (
     ConfigOptions,
 )
 from schema_core.pyflink.absent import refuse_absent
+from schema_core.pyflink.common.time import Duration, Instant, Time
+from schema_core.pyflink.common.typeinfo import TypeInformation, Types
+from schema_core.pyflink.common.watermark_strategy import WatermarkStrategy
 from schema_core.types.row_value import (
     Row,
     RowKind,
@@ -22,12 +25,18 @@ __all__ = [
     "ConfigOption",
     "ConfigOptions",
     "Configuration",
+    "Duration",
+    "Instant",
     "JobClient",
     "JobExecutionResult",
     "JobID",
     "JobStatus",
     "Row",
     "RowKind",
+    "Time",
+    "TypeInformation",
+    "Types",
+    "WatermarkStrategy",
 ]
 
 refuse_absent(__name__)

@@ -109,3 +109,6 @@ from schema_core import (
 from schema_core import (
     WindowGroupedTable as WindowGroupedTable,
 )
+from schema_core.pyflink.datastream.environments import (
+    StreamTableEnvironment as StreamTableEnvironment,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import ZoneInfo
@@ -122,7 +122,9 @@ class UserCalls:
             raise self._refusal(called)
         type_ = ArrayType(called.type)
         require_handed(type_)
-        table = _with_rows(_table(_function_of(called), self._context(called)), called.types)
+        is_row = isinstance(called.type, RowType)
+        table = _table(_function_of(called), self._context(called), is_row=is_row)
+        table = _with_rows(table, called.types)
         return self._python(called, table, type_, self._arguments(called))
 
     def worker_function(self, call: FunctionCall) -> Callable[..., Any] | None:
@@ -482,14 +484,28 @@ def _series(values: list[Any], type_: DataType) -> Any:
     return pd.DataFrame(columns)
 
 
-def _table(implementation: object, context: FunctionContext) -> Callable[..., Any]:
-    """Return a table function's callable, which returns the list of its rows."""
+def _table(implementation: object, context: FunctionContext, *, is_row: bool) -> Callable[..., Any]:
+    """Return a table function's callable, which returns the list of its rows.
+
+    As in PyFlink, a value that is neither a list nor an iterator is the only row, and a row of one
+    column may be a tuple or a `Row`. `is_row` is whether the rows have several columns.
+    """
     evaluate = _scalar(implementation, context)
 
     def evaluate_call(*arguments: Any) -> list[Any]:
-        return list(evaluate(*arguments) or ())
+        result = evaluate(*arguments)
+        if result is None:
+            return []
+        is_single = isinstance(result, str | bytes | tuple | Row | Mapping)
+        rows = [result] if is_single or not isinstance(result, Iterable) else list(result)
+        return rows if is_row else [_only_column(row) for row in rows]
 
     return evaluate_call
+
+
+def _only_column(row: Any) -> Any:
+    """Return the value of a row of one column."""
+    return row[0] if isinstance(row, tuple | Row) and len(row) == 1 else row
 
 
 def _of_series(

@@ -1,0 +1,171 @@
+"""Streams of collections and tables on Spark, with the values of Flink 2.3."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schema_core.errors import SchemaCoreError
+from schema_core.pyflink.common import Instant, Row, RowKind, Types
+from schema_core.pyflink.datastream import FilterFunction, StreamExecutionEnvironment
+from schema_core.pyflink.table import DataTypes, Schema, StreamTableEnvironment
+from schema_core.pyflink.table.expressions import col
+from schema_core.pyflink.table.udf import udtf
+
+pytestmark = pytest.mark.spark
+
+TRIPLE = Types.TUPLE([Types.INT(), Types.STRING(), Types.STRING()])
+TRIPLES = [(4, "a", "p"), (2, "a", "q"), (5, "b", "r"), (3, "a", "s")]
+
+
+@pytest.fixture(scope="module")
+def env(spark: SparkSession) -> StreamExecutionEnvironment:
+    assert spark is not None
+    return StreamExecutionEnvironment.get_execution_environment()
+
+
+@pytest.fixture(scope="module")
+def tables(env: StreamExecutionEnvironment) -> StreamTableEnvironment:
+    return StreamTableEnvironment.create(env)
+
+
+class Large(FilterFunction):
+    """Keeps values above a limit that `open` sets."""
+
+    def open(self, runtime_context: Any) -> None:
+        self.limit = 2 + runtime_context.get_index_of_this_subtask() * 0
+
+    def filter(self, value: Any) -> bool:
+        return bool(value > self.limit)
+
+
+def keyed(env: StreamExecutionEnvironment) -> Any:
+    return env.from_collection(TRIPLES, TRIPLE).key_by(lambda value: value[1])
+
+
+def integers(env: StreamExecutionEnvironment, *values: int) -> Any:
+    return env.from_collection(values, Types.INT())
+
+
+#: A stream and its values in Flink.
+STREAMS: list[tuple[Callable[[StreamExecutionEnvironment], Any], list[Any]]] = [
+    (lambda env: integers(env, 1, 2, 3).filter(Large()), [3]),
+    (lambda env: integers(env, 1, 2, 3).filter(lambda value: value - 1), [2, 3]),
+    (lambda env: env.from_collection(["a b", "c"]).flat_map(str.split), ["a", "b", "c"]),
+    (lambda env: env.from_collection([(1, "a"), {"b": 2}]).map(lambda value: value),
+     [(1, "a"), {"b": 2}]),
+    (lambda env: integers(env, 1, 2).union(integers(env, 7), integers(env, 3)), [1, 2, 7, 3]),
+    (lambda env: keyed(env).sum(0),
+     [(4, "a", "p"), (6, "a", "p"), (5, "b", "r"), (9, "a", "p")]),
+    (lambda env: keyed(env).min(0),
+     [(4, "a", "p"), (2, "a", "p"), (5, "b", "r"), (2, "a", "p")]),
+    (lambda env: keyed(env).min_by(0),
+     [(4, "a", "p"), (2, "a", "q"), (5, "b", "r"), (2, "a", "q")]),
+    (lambda env: integers(env, 3, 5).key_by(lambda _: 0).max(), [3, 5]),
+    (lambda env: env.from_collection([Instant(0, 5000000)], Types.INSTANT()).map(
+        lambda value: Instant(value.seconds + 1, value.nanos), Types.INSTANT()),
+     [Instant(1, 5000000)]),
+    (lambda env: env.from_collection(
+        [(1.1, 12345678901234567890)], Types.ROW([Types.FLOAT(), Types.BIG_INT()])),
+     [Row(f0=1.1, f1=12345678901234567890)]),
+    (lambda env: env.from_collection(
+        [(dt.date(2020, 1, 2), [Row(1)], b"ab")],
+        Types.TUPLE([Types.SQL_DATE(), Types.OBJECT_ARRAY(Types.ROW([Types.INT()])),
+                     Types.PRIMITIVE_ARRAY(Types.BYTE())])).map(
+        lambda value: f"{value[0]} {value[1]} {value[2]!r}", Types.STRING()),
+     ["2020-01-02 [Row(f0=1)] b'ab'"]),
+]  # fmt: skip
+
+
+def test_streams_have_the_values_of_flink(env: StreamExecutionEnvironment) -> None:
+    for stream, expected in STREAMS:
+        assert expected == list(stream(env).execute_and_collect())
+
+
+def test_the_rows_of_tables_are_streams(
+    env: StreamExecutionEnvironment, tables: StreamTableEnvironment
+) -> None:
+    table = tables.from_elements(
+        [(1, "a", Decimal("1.50"))],
+        "ROW<id BIGINT, s STRING, price DECIMAL(10, 2)>",
+    )
+
+    stream = tables.to_data_stream(table)
+
+    assert "RowTypeInfo(id: Long, s: String, price: DECIMAL(10, 2))" in repr(stream.get_type())
+    assert [Row(id=1, s="a", price=Decimal("1.50"))] == list(stream.execute_and_collect())
+    texts = stream.map(lambda row: f"{row.s}{row.price}", Types.STRING())
+    assert ["a1.50"] == list(texts.execute_and_collect())
+    row = Types.ROW([Types.LONG(), Types.STRING()])
+    pairs = table.select(col("id"), col("s"))
+    assert [Row(f0=1, f1="a")] == list(tables.to_append_stream(pairs, row).execute_and_collect())
+    retracted = tables.to_retract_stream(pairs, row)
+    assert [(True, Row(f0=1, f1="a"))] == list(retracted.execute_and_collect())
+    with pytest.raises(SchemaCoreError, match="those of"):
+        tables.to_append_stream(pairs, Types.ROW([Types.INT(), Types.STRING()]))
+
+
+def test_updates_are_rows_of_a_stream_of_changes_only(tables: StreamTableEnvironment) -> None:
+    table = tables.sql_query("SELECT MAX(x) AS m FROM (VALUES (1), (3)) AS t(x)")
+
+    with pytest.raises(SchemaCoreError, match="update changes") as caught:
+        tables.to_data_stream(table)
+    (row,) = list(tables.to_changelog_stream(table).execute_and_collect())
+
+    assert "streaming-not-supported" == caught.value.code
+    assert (3, RowKind.INSERT) == (row.m, row.get_row_kind())
+
+
+def test_unbounded_tables_are_mapped_and_not_reduced(tables: StreamTableEnvironment) -> None:
+    tables.execute_sql(
+        "CREATE TEMPORARY TABLE ticks (n BIGINT) WITH ('connector' = 'datagen',"
+        " 'rows-per-second' = '5', 'fields.n.kind' = 'random', 'fields.n.min' = '7',"
+        " 'fields.n.max' = '7')"
+    )
+    stream = tables.to_data_stream(tables.from_path("ticks"))
+    doubled = stream.map(lambda row: row.n * 2, Types.LONG()).execute_and_collect()
+
+    assert isinstance(doubled, Iterator)
+    assert 14 == next(doubled)
+    doubled.close()
+    with pytest.raises(SchemaCoreError, match="cannot be reduced one by one") as caught:
+        stream.key_by(lambda row: row.n).sum("n").execute_and_collect()
+    assert "needs-flink" == caught.value.code
+
+
+def test_expressions_of_a_schema_read_fields_that_it_does_not_declare(
+    env: StreamExecutionEnvironment, tables: StreamTableEnvironment
+) -> None:
+    stream = env.from_collection([(1, "a")], Types.ROW([Types.INT(), Types.STRING()]))
+    schema = (
+        Schema.new_builder()
+        .column_by_expression("more", "f0 + 1")
+        .column("f1", DataTypes.STRING())
+        .build()
+    )
+    table = tables.from_data_stream(stream, schema)
+
+    assert ["more", "f1"] == table.column_names()
+    with table.execute().collect() as rows:
+        assert [Row(2, "a")] == list(rows)
+    with pytest.raises(SchemaCoreError, match="no column 'zz'"):
+        tables.from_data_stream(stream, Schema.new_builder().column("zz", "INT").build())
+    metadata = Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").build()
+    with pytest.raises(SchemaCoreError, match="no metadata 'rowtime'") as caught:
+        tables.from_data_stream(stream, metadata)
+    assert "unknown-metadata" == caught.value.code
+
+
+@pytest.mark.parametrize("result", [Row("ab"), ("ab",), "ab", [Row("ab")], [("ab",)], None])
+def test_a_table_function_of_one_column_returns_rows_or_values(
+    result: object, tables: StreamTableEnvironment
+) -> None:
+    function = udtf(lambda _: result, result_types=["STRING"])
+
+    with tables.from_elements([(1,)], ["n"]).flat_map(function).execute().collect() as rows:
+        assert ([] if result is None else [Row("ab")]) == list(rows)
