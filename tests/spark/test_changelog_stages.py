@@ -10,7 +10,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.group_windows import with_window_functions
-from schema_core.spark.streaming.stage_plans import Gate, Stage
+from schema_core.spark.streaming.stage_plans import AnyStage, Gate, Stage
 from tests.spark.test_incremental import (
     BOUNDS,
     COUNTS,
@@ -35,6 +35,7 @@ BY_CLOCK = "TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
 STAGES = {
     "SELECT id FROM s WHERE id > 1": ([], True),
     "SELECT id FROM s UNION ALL SELECT id FROM b": ([], True),
+    "SELECT id FROM TO_CHANGELOG(TABLE s) WHERE op = 'INSERT'": (["TO_CHANGELOG at once"], True),
     "SELECT s.id, t.x FROM s LEFT JOIN UNNEST(s.a) AS t(x) ON t.x > 1": ([], True),
     "SELECT (SELECT COUNT(*) FROM b WHERE b.id < s.id) FROM s": ([], True),
     "SELECT COUNT(*) FROM s": (["an aggregate without GROUP BY 0"], False),
@@ -261,10 +262,14 @@ STAGES = {
 }
 
 
-def shown(stage: Stage | Gate) -> str:
-    if isinstance(stage, Gate):
-        return f"{stage.name} gate"
-    return f"{stage.name} {'at once' if stage.complete else stage.inputs[0].key}"
+def shown(stage: AnyStage) -> str:
+    match stage:
+        case Gate():
+            return f"{stage.name} gate"
+        case Stage(complete=False):
+            return f"{stage.name} {stage.inputs[0].key}"
+        case _:
+            return f"{stage.name} at once"
 
 
 @pytest.mark.parametrize("query", STAGES)

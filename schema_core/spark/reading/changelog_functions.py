@@ -27,6 +27,8 @@ from schema_core.spark.reading.row_kinds import has_kinds, with_changes
 from schema_core.types import RowKind
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from schema_core.spark.compiler.translation import Bounds
     from schema_core.spark.reading.operator_context import OperatorContext
 
@@ -35,13 +37,20 @@ if TYPE_CHECKING:
 
 
 def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> str:
-    """Return the rows that the changes of the input leave, or the changes: see `has_kinds`.
+    """Return the rows that the changes of the input leave, or the changes: see `has_kinds`."""
+    changes = decoded_changes(context.rows(table.input), table)
+    is_changes = has_kinds(table)
+    names = [name for name in changes.columns if name != ROW_KIND]
+    return context.query(changes if is_changes else state_of(changes, (), names))
+
+
+def decoded_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
+    """Return the changes of the rows of the input, with `ROW_KIND`.
 
     The query fails for a row without one of the expected codes, or drops it.
     """
     arguments = process_arguments(table.function, table.call)
     name, time = operation_column(arguments), time_column(arguments)
-    frame = context.rows(table.input)
     columns = [column.name for column in table.input.columns]
     stored = dict(zip(columns, map(quote, frame.columns), strict=True))
     values = [
@@ -49,17 +58,16 @@ def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> 
     ]
     if time is not None:
         values.append(stored[time])
-    is_changes = has_kinds(table)
-    names = [column.name for column in (table.columns[:-1] if is_changes else table.columns)]
+    own = table.columns[:-1] if has_kinds(table) else table.columns
+    names = [column.name for column in own]
     kinds = {code: RowKind[kind] for code, kind in change_codes(arguments).items()}
     if skips_invalid_codes(arguments):
         codes = ", ".join(map(string, kinds))
         frame = frame.where(f"{stored[name]} IN ({codes})")
-    changes = frame.selectExpr(
+    return frame.selectExpr(
         *(f"{value} AS {quote(column)}" for value, column in zip(values, names, strict=True)),
         f"{_kind(stored[name], kinds)} AS {quote(ROW_KIND)}",
     )
-    return context.query(changes if is_changes else state_of(changes, (), names))
 
 
 def _kind(column: str, kinds: dict[str, RowKind]) -> str:
@@ -76,13 +84,11 @@ def _kind(column: str, kinds: dict[str, RowKind]) -> str:
 
 
 def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> str:
-    """Return the changes of the input as rows; kinds without a code are dropped.
+    """Return the changes of the input as rows.
 
     Raises:
         UnsupportedError: `not-executable` if the changes depend on the order of rows.
     """
-    arguments = process_arguments(table.function, table.call)
-    time = time_column(arguments)
     query = _in_scope(table.input, context.compiler.bounds)
     changes = query and with_changes(query, context.holds_changes)
     if changes is None:
@@ -92,7 +98,13 @@ def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> st
             hint="apply it to rows that are only inserted, to tables of changes or to the result"
             " of FROM_CHANGELOG",
         )
-    frame = context.rows(changes)
+    return context.query(encoded_changes(context.rows(changes), table))
+
+
+def encoded_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
+    """Return changes as rows. Their kind is the last column; those without a code are dropped."""
+    arguments = process_arguments(table.function, table.call)
+    time = time_column(arguments)
     *own, kind = map(quote, frame.columns)
     columns = [column.name for column in table.input.columns]
     values = own if time is None else [*own, own[columns.index(time)]]
@@ -106,7 +118,7 @@ def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> st
         f"{operation} AS {names[0]}",
         *(f"{value} AS {name}" for value, name in zip(values, names[1:], strict=True)),
     )
-    return context.query(rows.where(f"{names[0]} IS NOT NULL"))
+    return rows.where(f"{names[0]} IS NOT NULL")
 
 
 def _in_scope(relation: Relation, bounds: Bounds) -> Relation | None:

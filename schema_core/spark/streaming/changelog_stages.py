@@ -46,6 +46,7 @@ from schema_core.query.temporal_joins import (
     snapshot_of,
     temporal_join,
 )
+from schema_core.query.upsert_keys import upsert_keys
 from schema_core.query.window_bounds import BOUNDS, WindowBound, bounds_of_window
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.compiler.translation import PREFIX
@@ -85,6 +86,7 @@ from schema_core.spark.streaming.stage_plans import (
     NEW,
     RESULT,
     VERSIONS,
+    Conversion,
     Gate,
     Input,
     KeyColumns,
@@ -107,6 +109,8 @@ from schema_core.spark.streaming.temporal_stages import (
 )
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
+#: Functions between rows and changes.
+CONVERSIONS: Final = ("FROM_CHANGELOG", "TO_CHANGELOG")
 #: The kinds of time attributes.
 TIMES: Final = frozenset({TimestampKind.ROWTIME, TimestampKind.PROCTIME})
 #: Relations that Flink computes by time, or only from all rows.
@@ -195,6 +199,10 @@ class _Staging(StageBuilder):
         self._require_window_aggregates(result)
         read = self.sources_of(result)
         sources = tuple(scan for scan in self._sources if id(scan) in read)
+        by_change = self._by_change(query, result, sources)
+        if by_change is not None and self.stages:  # it decodes the changes itself
+            result = query
+            self.stages = []
         timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self.timed)
         return StagedQuery(
             result,
@@ -202,19 +210,27 @@ class _Staging(StageBuilder):
             timed,
             sources,
             tuple(self._changes[id(scan)] for scan in sources),
-            self._by_change(result),
+            by_change,
             tuple(self._operators),
             tuple(self._bounded),
-            self.inserts(result),
+            by_change is None and self.inserts(result),
             self._parts,
         )
 
-    def _by_change(self, result: Relation) -> Relation | None:
+    def _by_change(
+        self, query: Relation, result: Relation, sources: Sequence[Scan]
+    ) -> Relation | None:
         """Return a query with the kinds of its changes, if no rows are kept or joined."""
-        updated = {id(scan): scan for scan, inserts in self.changing.values() if not inserts}
-        if self.stages or any(self._changes[name].key for name in updated):
+        changes = {id(scan): self._changes[id(scan)] for scan in sources}
+        updated = {scan for scan, change in changes.items() if not change.inserts}
+        if any(change.key for change in changes.values()):
             return None
-        return change_query(result, lambda scan: id(scan) in updated)
+        if not self.stages:
+            return change_query(result, lambda scan: id(scan) in updated)
+        decodes = (isinstance(part, Conversion) and not part.inserts for part in self.stages)
+        if self._bounded or not all(decodes):
+            return None
+        return change_query(query, lambda scan: id(scan) in updated)
 
     # --- relations -----------------------------------------------------------------------------
 
@@ -244,6 +260,8 @@ class _Staging(StageBuilder):
                 return self._match(relation)
             case relational.ProcessTable(model=model) if model is not None:
                 return replace(relation, input=self._by_row(relation.input))
+            case relational.ProcessTable(function=name) if name in CONVERSIONS:
+                return self._conversion(relation)
             case relational.With():
                 self.refuse("WITH RECURSIVE", HINT)
             case _:
@@ -363,6 +381,16 @@ class _Staging(StageBuilder):
                     )
 
     # --- operations ----------------------------------------------------------------------------
+
+    def _conversion(self, function: relational.ProcessTable) -> Relation:
+        """Return the result of TO_CHANGELOG or FROM_CHANGELOG."""
+        rows = self._by_row(function.input)
+        if function.function == "FROM_CHANGELOG" and not self.inserts(rows):
+            self.refuse("FROM_CHANGELOG of rows that are updated", HINT)
+        key = next(iter(sorted(map(sorted, upsert_keys(function.input)))), None)
+        columns = result_columns(function.input)
+        names = None if key is None else tuple(columns[place].name for place in key)
+        return self.add_conversion(function, rows, names)
 
     def _from_all_rows(self, query: Relation, name: str) -> Relation:
         """Return the result of a stage with one key, which reads sources as they are written."""

@@ -26,6 +26,8 @@ from schema_core.spark.streaming.group_windows import INPUT
 from schema_core.spark.streaming.stage_plans import (
     NEW,
     RESULT,
+    AnyStage,
+    Conversion,
     Gate,
     Input,
     KeyColumns,
@@ -56,7 +58,7 @@ class StageBuilder:
 
     def __init__(self, retention: timedelta) -> None:
         self._retention = retention
-        self.stages: list[Stage | Gate] = []
+        self.stages: list[AnyStage] = []
         #: the identities of the sources whose watermarks gates wait for
         self.timed: set[int] = set()
         #: positions of the bounds of windows all of whose rows arrive in one micro-batch, by scan
@@ -95,7 +97,7 @@ class StageBuilder:
         parts = [rows, *(own.rows for stage in self.stages_below(rows) for own in stage.inputs)]
         return {id(part) for relation in parts for part in relations_in(relation)}
 
-    def stages_below(self, rows: Relation) -> Iterator[Stage | Gate]:
+    def stages_below(self, rows: Relation) -> Iterator[AnyStage]:
         """Yield the stages whose results a relation reads, the last one first."""
         read = {id(part) for part in relations_in(rows)}
         for stage in reversed(self.stages):
@@ -185,6 +187,18 @@ class StageBuilder:
         """Return for how many milliseconds a stage keeps the rows of a key without changes."""
         count = sum(not input_.is_use for input_ in inputs)
         return retention_of(query, count, self._retention)
+
+    def add_conversion(
+        self, function: relational.ProcessTable, rows: Relation, key: tuple[str, ...] | None
+    ) -> Scan:
+        """Return the result of TO_CHANGELOG or FROM_CHANGELOG for rows by row with a key."""
+        input_ = self.make_input(rows)
+        result = scan_of(function.columns, len(self.stages))
+        inserts = function.function == "TO_CHANGELOG"
+        function = replace(function, input=input_.scan)
+        self.stages.append(Conversion(input_, function, key, result, inserts))
+        self.changing[id(result)] = result, inserts
+        return result
 
     def make_input(
         self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False

@@ -206,6 +206,48 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """Rows that become changes, or changes that become rows: FROM_CHANGELOG and TO_CHANGELOG.
+
+    Attributes:
+        input: The rows or changes.
+        function: The function, over the scan of `input`.
+        key: The columns of an upsert key of the changes, None without one.
+        result: What later stages scan.
+        inserts: Whether rows are only added to the result.
+    """
+
+    input: Input
+    function: relational.ProcessTable
+    key: tuple[str, ...] | None
+    result: Scan
+    inserts: bool
+
+    @property
+    def name(self) -> str:
+        """The operation, as EXPLAIN shows it."""
+        return self.function.function
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The rows that it reads."""
+        return (self.input,)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The inputs, by position, whose rows are kept: none."""
+        return ()
+
+    def describe_state(self) -> str:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        return f"{self.name}: nothing"
+
+
+#: A stage of any kind.
+AnyStage: TypeAlias = Stage | Gate | Conversion
+
+
+@dataclass(frozen=True, slots=True)
 class StagedQuery:
     """A query of unbounded tables as stages.
 
@@ -225,7 +267,7 @@ class StagedQuery:
     """
 
     query: Relation
-    stages: tuple[Stage | Gate, ...]
+    stages: tuple[AnyStage, ...]
     timed: tuple[int, ...]
     sources: tuple[Scan, ...]
     changes: tuple[SourceChanges, ...]

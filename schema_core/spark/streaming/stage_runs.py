@@ -20,6 +20,7 @@ from schema_core.spark.changelog import (
     ROW_KIND,
     adding,
     difference,
+    in_order_of_changes,
     is_added,
     last_of_key,
     without_opposites,
@@ -31,12 +32,15 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
+from schema_core.spark.reading.changelog_functions import decoded_changes, encoded_changes
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import KIND, has_kinds
 from schema_core.spark.session.api_mode import functions_of
 from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 from schema_core.spark.streaming.stage_plans import (
     NEW,
+    AnyStage,
+    Conversion,
     Gate,
     Input,
     KeyColumns,
@@ -270,6 +274,8 @@ class StageRuns:
             for place, stage in enumerate(self._query.stages):
                 if isinstance(stage, Gate):
                     result = self._release(place, stage, changes, times)
+                elif isinstance(stage, Conversion):
+                    result = self._convert(stage, changes)
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
                 elif stage.drivers:
@@ -488,6 +494,13 @@ class StageRuns:
 
     # --- stages --------------------------------------------------------------------------------
 
+    def _convert(self, stage: Conversion, changes: Mapping[int, Changes]) -> DataFrame:
+        """Return the changes of rows with codes, or rows with the codes of changes."""
+        rows = self._by_row(stage.input.rows, changes)
+        if not stage.inserts:
+            return without_opposites(decoded_changes(rows.drop(ROW_KIND), stage.function))
+        return adding(encoded_changes(in_order_of_changes(rows, stage.key), stage.function))
+
     def _run(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of a stage's result, without columns of its key."""
         read = []
@@ -661,7 +674,7 @@ class StageRuns:
         return reduce(lambda left, right: left.union(right), frames)
 
 
-def _layout_of(stage: Stage | Gate) -> list[Any]:
+def _layout_of(stage: AnyStage) -> list[Any]:
     """Return what decides how a stage keeps its rows."""
     layout: list[Any] = [stage.name, list(stage.kept), [own.key for own in stage.inputs]]
     return [*layout, bool(stage.retention), stage.key] if isinstance(stage, Stage) else layout
