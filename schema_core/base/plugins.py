@@ -138,6 +138,7 @@ OWN: dict[str, dict[str, str]] = {
         "generic_in_memory": "schema_core.catalog.registry:GENERIC_IN_MEMORY",
         "sql": "schema_core.catalogs.sql.catalog:SQL",
         "hive": "schema_core.catalogs.hive.catalog:HIVE",
+        "jdbc": "schema_core.catalogs.jdbc.catalog:JDBC",
     },
     CONNECTORS: {
         "filesystem": "schema_core.connectors.files.filesystem:FilesystemConnector",

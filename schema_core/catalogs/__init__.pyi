@@ -1,6 +1,9 @@
 from schema_core.catalogs.hive.catalog import (
     HiveCatalog as HiveCatalog,
 )
+from schema_core.catalogs.jdbc.catalog import (
+    JdbcCatalog as JdbcCatalog,
+)
 from schema_core.catalogs.sql.catalog import (
     SqlCatalog as SqlCatalog,
 )

@@ -129,15 +129,6 @@ NAMES = {
     "common.typeinfo.LocalTimeTypeInfo": Reason(
         "a type of Java", "use `Types.SQL_DATE`, `Types.SQL_TIME` or `Types.SQL_TIMESTAMP`"
     ),
-    "table.catalog.HiveCatalog": Reason(
-        "the catalog of Flink's JVM",
-        "`schema_core.catalogs.HiveCatalog` connects to a metastore by its URI",
-    ),
-    "table.catalog.JdbcCatalog": Reason(
-        "the catalog of Flink's JVM",
-        "`schema_core.catalogs.SqlCatalog` stores tables in a database; declare tables of a "
-        "database with the connector `jdbc`",
-    ),
     "table.module.HiveModule": Reason(
         "the functions of Hive are not included", "use the built-in functions of Flink"
     ),

@@ -114,6 +114,41 @@ def postgresql() -> Iterator[Server]:
         yield running
 
 
+def test_a_catalog_shows_the_tables_of_a_server(pg: Tables) -> None:
+    pg.run(
+        "CREATE SCHEMA IF NOT EXISTS web; CREATE TABLE web.orders (id int PRIMARY KEY,"
+        " price numeric(8, 2), at timestamptz(3), tags text[], code char(3), note varchar(5))"
+    )
+    pg.run("INSERT INTO web.orders VALUES (1, 2.5, '2020-01-01 00:00:00Z', '{a}', 'abc', 'x')")
+    pg.run("CREATE TABLE plain (a int); CREATE TABLE odd (a interval)")
+    base, _, database = pg.options["url"].partition("?")[0].rpartition("/")
+    environment = pg.environment
+    environment.execute_sql(
+        f"CREATE CATALOG pg WITH ('type' = 'jdbc', 'base-url' = '{base}', 'default-database' ="
+        f" '{database}', 'username' = '{pg.options['username']}',"
+        f" 'password' = '{pg.options['password']}')"
+    )
+    try:
+        catalog = environment.get_catalog("pg")
+        assert catalog is not None
+        names = catalog.list_tables(database)
+        assert ["public.odd", "public.plain", "web.orders"] == names
+        assert [] == catalog.list_views(database)
+        assert database in catalog.list_databases()
+        rows = pg.rows(f"SELECT * FROM pg.{database}.`web.orders`")
+        moment = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+        assert [(1, Decimal("2.50"), moment, ["a"], "abc", "x")] == rows
+        assert [] == pg.rows(f"SELECT * FROM pg.{database}.plain")
+        pg.insert(f"INSERT INTO pg.{database}.plain VALUES (5)")
+        assert [(5,)] == pg.run("SELECT a FROM plain")
+        assert "type-not-in-flink" == pg.code(f"SELECT * FROM pg.{database}.odd")[0]
+        shown = "".join(map(str, pg.rows(f"SHOW CREATE TABLE pg.{database}.`web.orders`")))
+        assert str(pg.options["password"]) not in shown
+    finally:
+        environment.execute_sql("DROP CATALOG pg")
+        pg.run("DROP SCHEMA web CASCADE")
+
+
 @pytest.fixture
 def pg(environment: TableEnvironment, postgresql: Server) -> Iterator[Tables]:
     import psycopg

@@ -366,6 +366,12 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     `store-profile`, `invalid-catalog-option` for a `warehouse` that is not an absolute local path,
     `not-found` for a directory without configuration files.
     """
+    default = options.get(DEFAULT_DATABASE, "default")
+    return HiveCatalog(name, connector_of(options), default, ManagedStorage.of(options))
+
+
+def connector_of(options: Mapping[str, str]) -> Callable[[], MetastoreConnection]:
+    """Return what connects to the metastore of a catalog's options; errors as above."""
     settings = settings_of(options)
     profile = options.get(PROFILE)
     if profile is not None:
@@ -374,8 +380,7 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     def connect() -> MetastoreConnection:
         return connection(hive_session(settings), profile=profile)
 
-    default = options.get(DEFAULT_DATABASE, "default")
-    return HiveCatalog(name, connect, default, ManagedStorage.of(options))
+    return connect
 
 
 def connection(

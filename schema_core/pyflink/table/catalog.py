@@ -1,4 +1,7 @@
-"""Catalogs and their objects (`pyflink.table.catalog`)."""
+"""Catalogs and their objects (`pyflink.table.catalog`); catalogs of stores are loaded late."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from schema_core.catalog import (
     Catalog,
@@ -25,6 +28,9 @@ from schema_core.catalog import (
 )
 from schema_core.pyflink.absent import refuse_absent
 
+if TYPE_CHECKING:
+    from schema_core.pyflink.stored_catalogs import HiveCatalog, JdbcCatalog
+
 __all__ = [
     "Catalog",
     "CatalogBaseTable",
@@ -39,6 +45,8 @@ __all__ = [
     "Column",
     "ComputedColumn",
     "Constraint",
+    "HiveCatalog",
+    "JdbcCatalog",
     "MetadataColumn",
     "ObjectIdentifier",
     "ObjectPath",
@@ -49,4 +57,11 @@ __all__ = [
     "WatermarkSpec",
 ]
 
-refuse_absent(__name__)
+
+def _load(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("schema_core.pyflink.stored_catalogs"), name)
+
+
+refuse_absent(__name__, _load)

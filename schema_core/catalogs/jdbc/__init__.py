@@ -1,0 +1,1 @@
+"""A catalog of the tables that databases have, with the connector `jdbc`."""
