@@ -154,6 +154,12 @@ STAGES = {
     "SELECT id FROM s INTERSECT ALL SELECT id FROM s2": (["INTERSECT ALL 1"], False),
     "SELECT id FROM s INTERSECT SELECT CAST(id AS BIGINT) FROM s2": (["INTERSECT 0"], False),
     "SELECT id FROM s ORDER BY id LIMIT 3": (["LIMIT 0"], False),
+    "SELECT v FROM s ORDER BY id, UPPER(v) LIMIT 3": (["LIMIT 0"], False),
+    "SELECT s.v FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id ORDER BY s.id LIMIT 3": (
+        [*AS_OF, "LIMIT 0"],
+        False,
+    ),
+    "SELECT v FROM s GROUP BY v ORDER BY COUNT(*) DESC LIMIT 3": (["GROUP BY 1", "LIMIT 0"], False),
     "SELECT v, id FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY v ORDER BY id) AS r FROM s)"
     " WHERE r <= 2": (["ROW_NUMBER 1"], False),
     "SELECT v, id FROM s QUALIFY RANK() OVER (PARTITION BY v ORDER BY id) = 1": (
@@ -301,6 +307,13 @@ REFUSED = {
     " s3.at_ BETWEEN s.ts AND s.ts + INTERVAL '1' HOUR), DESCRIPTOR(ts), INTERVAL '1' HOUR))": (
         "TUMBLE of the result of a join without windows"
     ),
+    "SELECT window_end FROM TABLE(TUMBLE((SELECT s5.at_ FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts"
+    " ON s.id = s5.id), DESCRIPTOR(at_), INTERVAL '1' HOUR))": "TUMBLE on the rowtime of a version",
+    "SELECT s.id, s5.at_ AS t FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
+    " ORDER BY t": "ORDER BY on the rowtime of a version",
+    "SELECT x.id, SUM(x.id) OVER (PARTITION BY x.id ORDER BY x.at_) FROM (SELECT s.id, s.ts, s5.at_"
+    " FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id) AS x"
+    " JOIN s5 FOR SYSTEM_TIME AS OF x.ts AS y ON x.id = y.id": "OVER on the rowtime of a version",
 }
 
 

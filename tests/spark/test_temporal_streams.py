@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 from contextlib import closing
@@ -13,12 +14,14 @@ import pytest
 from fuzz.oracle.streams import folded
 from fuzz.oracle.temporal_joins import setup
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.kafka.connector import KafkaConnector
 from schema_core.errors import SchemaCoreError
 from schema_core.spark.streaming import stage_state
 from schema_core.spark.streaming.stage_state import Span, StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from tests.slow_tests import draw_cases, keywords
 from tests.spark.recorded_changes import changes_until_stopped
+from tests.spark.test_kafka import RECORD
 from tests.spark.test_streaming_state import added
 from tests.spark.test_temporal_joins import ROWS
 
@@ -32,9 +35,8 @@ pytestmark = pytest.mark.usefixtures("one_task")
 
 def is_streamed(answer: dict[str, Any]) -> bool:
     """Return whether a query reads tables that are unbounded here, by rowtimes."""
-    return (
-        "SET '" not in answer["sql"] and ".rt" in answer["sql"] and "upserts" not in answer["sql"]
-    )
+    sql, others = answer["sql"], ("SET '", "upserts", "TUMBLE(r.rt")
+    return ".rt" in sql and not any(part in sql for part in others)
 
 
 STREAMED = list(filter(is_streamed, ROWS))
@@ -184,7 +186,7 @@ def test_versions_that_orders_read_do_not_expire(
     env.get_config().set("table.exec.state.ttl", "1 h")
     minutes = [0]
     monkeypatch.setattr("schema_core.spark.streaming.stage_runs.now", lambda: minutes[0] * 60_000)
-    rows = []
+    rows: list[list[Any]] = []
     with closing(env.execute_sql(JOIN).collect()) as result:
         arrive(tmp_path, "1", "r", rate("x", 1, 1), rate("y", 2, 1), rate("z", 0, 100))
         arrive(tmp_path, "1", "o", order(0, "z", 100))
@@ -197,6 +199,57 @@ def test_versions_that_orders_read_do_not_expire(
         rows.append(list(next(result)))
 
     assert [[0, 0], [1, 1], [2, 1], [3, 1], [9, None]] == rows
+
+
+@pytest.mark.usefixtures("one_file_at_a_time")
+def test_messages_of_upsert_kafka_are_versions(
+    env: TableEnvironment, session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message without a value ends the version of its key, at the time of the message."""
+    messages = [
+        (b'{"k":"x"}', b'{"k":"x","v":1}', 1),
+        (b'{"k":"x"}', b'{"k":"x","v":2}', 2),
+        (b'{"k":"x"}', None, 5),
+        (b'{"k":"y"}', b'{"k":"y","v":3}', 6),
+        (b'{"k":"z"}', b'{"k":"z","v":0}', 9),
+    ]
+    topic = tmp_path / "topic"
+    for place, part in enumerate((messages[:2], messages[2:])):
+        records: list[Any] = [
+            (key, value, "t", 0, second, dt.datetime.fromtimestamp(second, dt.UTC), 0, [])
+            for key, value, second in part
+        ]
+        session.createDataFrame(records, RECORD).coalesce(1).write.parquet(str(topic / str(place)))
+    for place, files in enumerate(sorted(topic.iterdir())):
+        (file,) = files.glob("*.parquet")
+        os.utime(file, (1_700_000_000 + place,) * 2)
+        file.rename(topic / f"{place}.parquet")
+    reader = session.readStream.schema(RECORD).option("maxFilesPerTrigger", 1)
+    monkeypatch.setattr(
+        KafkaConnector,
+        "stream",
+        lambda *_: reader.option("pathGlobFilter", "?.parquet").parquet(str(topic)),
+    )
+    env.execute_sql("SET 'table.local-time-zone' = 'UTC'")
+    env.execute_sql(
+        "CREATE TABLE u (k STRING, v INT, ts TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',"
+        " WATERMARK FOR ts AS ts, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'upsert-kafka',"
+        " 'topic' = 't', 'properties.bootstrap.servers' = 'h:1', 'key.format' = 'json',"
+        " 'value.format' = 'json')"
+    )
+    (tmp_path / "i").mkdir()
+    env.execute_sql(
+        "CREATE TABLE i (id INT, k STRING, at_ BIGINT, ts AS TO_TIMESTAMP_LTZ(at_, 3),"
+        " WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'format' = 'json',"
+        f" 'path' = '{tmp_path / 'i'}', 'source.monitor-interval' = '50 ms')"
+    )
+    orders = [(1, "x", 1500), (2, "x", 4999), (3, "x", 5000), (4, "y", 6000), (5, "z", 9500)]
+    lines = [{"id": number, "k": key, "at_": millis} for number, key, millis in orders]
+    arrive(tmp_path, "1", "i", *lines)
+    sql = "SELECT i.id, u.v FROM i LEFT JOIN u FOR SYSTEM_TIME AS OF i.ts ON i.k = u.k"
+
+    rows = folded(changes_until_stopped(env.execute_sql(sql)))
+    assert [[1, 1], [2, 2], [3, None], [4, 3]] == rows
 
 
 def test_versions_of_a_query_of_changes_are_refused(env: TableEnvironment) -> None:

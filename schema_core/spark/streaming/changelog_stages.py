@@ -37,6 +37,7 @@ from schema_core.query.relation import (
     relations_in,
     result_columns,
     rows_of,
+    subexpressions,
     subqueries_in,
     without_common_tables,
 )
@@ -169,8 +170,10 @@ class _Staging(StageBuilder):
         #: the unbounded tables, and their changes by identity
         self._sources: list[Scan] = []
         self._changes: dict[int, SourceChanges] = {}
-        #: positions of rowtimes of joins as of them, which return rows in time, by scan
+        #: positions of rowtimes of joins as of them, which return rows in time, and of columns of
+        #: versions, by scan
         self._in_time: dict[int, set[int]] = {}
+        self._version_times: dict[int, set[int]] = {}
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
 
@@ -329,6 +332,9 @@ class _Staging(StageBuilder):
             self.refuse(f"{window.function} by a column that is not a time attribute", HINT)
         rows, is_by_clock = self._by_row(window.input), kind is TimestampKind.PROCTIME
         is_later = is_by_clock or window.function == "SESSION"
+        if not is_by_clock:
+            time = _place_of(window.time, window.columns)
+            self._require_time_of_rows(rows, time, window.function)
         result = self.add_gate(
             rows if is_later else replace(window, input=rows),
             len(window.columns) - 2,
@@ -340,6 +346,24 @@ class _Staging(StageBuilder):
         )
         self.windows[id(result)] = bounds_of_window(window)
         return result
+
+    def _wait_for(self, rows: Relation, place: int, name: str) -> Relation:
+        """Return rows when the watermark has passed their rowtime."""
+        self._require_time_of_rows(rows, place, name)
+        return self.add_gate(rows, place, name, is_end=False)
+
+    def _require_time_of_rows(self, rows: Relation, place: int, name: str) -> None:
+        """Refuse to wait for the rowtime of a version, which is older than that of its row."""
+        if self._is_time_of_version(rows, place):
+            self.refuse(f"{name} on the rowtime of a version", "use the rowtime of the left side")
+
+    def _is_time_of_version(self, rows: Relation, place: int) -> bool:
+        return not is_column_in_time(
+            rows,
+            place,
+            lambda scan, own: own not in self._version_times.get(id(scan), ()),
+            otherwise=True,
+        )
 
     def _operator(self, block: relational.Select) -> Scan | None:
         """Return the rows of a block that Spark's own operator of windows computes."""
@@ -446,7 +470,7 @@ class _Staging(StageBuilder):
         """Return the result of OVER: each row has its own, of rows before it."""
         place = time_of(window_calls(block)[0], named)
         if timestamp_kind(named.columns[place].type) is TimestampKind.ROWTIME:
-            below = self.add_gate(below, place, "OVER", is_end=False)
+            below = self._wait_for(below, place, "OVER")
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
         input_ = self.make_input(below, key, marked=True)
@@ -671,6 +695,8 @@ class _Staging(StageBuilder):
             input_ = self.make_input(self._by_row(sort.input))
             rows = all_columns(input_.scan)
             return self.add_stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
+        if (shown := _with_keys_shown(sort)) is not None:
+            return self._by_row(shown)
         return self._from_all_rows(sort, "LIMIT")
 
     def _temporal_sort(self, sort: relational.Sort) -> Relation:
@@ -688,7 +714,7 @@ class _Staging(StageBuilder):
             )
         if kind is TimestampKind.ROWTIME:
             place = _place_of(time, result_columns(sort.input))
-            rows = self.add_gate(rows, place, "ORDER BY", is_end=False)
+            rows = self._wait_for(rows, place, "ORDER BY")
         elif not self.inserts(rows):
             self.refuse("ORDER BY of rows that are updated", HINT)
         input_ = self.make_input(rows)
@@ -703,7 +729,7 @@ class _Staging(StageBuilder):
             self.refuse("MATCH_RECOGNIZE that is not ordered by a rowtime, ascending,", HINT)
         named = cast("relational.Named", named)
         place = _place_of(order[0].expression, named.columns)
-        rows = self.add_gate(self._by_row(named), place, "MATCH_RECOGNIZE", is_end=False)
+        rows = self._wait_for(self._by_row(named), place, "MATCH_RECOGNIZE")
         keys = [part for part in match.partition_by if isinstance(part, Ref)]
         input_ = self.make_input(rows, [replace(part, relation=INPUT) for part in keys])
         query = replace(match, input=replace(named, input=input_.scan))
@@ -724,10 +750,10 @@ class _Staging(StageBuilder):
         named, versions = cast("relational.Named", join.left), self._versions(join)
         join = replace(join, right=versions)
         temporal = cast("TemporalJoin", temporal_join(join))
-        rows = self._operand(named.input)
+        below = self._operand(named.input)
         place = _place_of(temporal.time, named.columns)
-        is_in_time = is_column_in_time(rows, place, self._is_in_time)
-        rows = self.add_gate(rows, place, AS_OF, is_end=False, keeps_late=True)
+        is_in_time = is_column_in_time(below, place, self._is_in_time)
+        rows = self.add_gate(below, place, AS_OF, is_end=False, keeps_late=True)
         table = rows_of_versions(versions)
         keys = [] if table is None else keys_over_table(temporal, table)
         updated = not self.inserts(rows)
@@ -742,18 +768,39 @@ class _Staging(StageBuilder):
         left = replace(named, input=first.scan)
         query = replace(block, source=replace(join, left=left))
         if updated:
-            query, places = _with_keys(query, [[part] for part in own])
-            return self.add_stage(query, [*inputs, first], places, AS_OF, inserts=False)
-        if inputs and self.retention_of(query, [*inputs, first]):
-            inputs.append(uses_of(first))
-        drivers = (len(inputs),)
-        result = self.add_stage(query, [*inputs, first], (), AS_OF, inserts=True, drivers=drivers)
-        self._in_time[id(result)] = {
-            number
-            for number, item in enumerate(block.items)
-            if is_in_time and reference(item.expression) == reference(temporal.time)
-        }
+            keyed, places = _with_keys(query, [[part] for part in own])
+            result = self.add_stage(keyed, [*inputs, first], places, AS_OF, inserts=False)
+        else:
+            if inputs and self.retention_of(query, [*inputs, first]):
+                inputs.append(uses_of(first))
+            inputs.append(first)
+            drivers = (len(inputs) - 1,)
+            result = self.add_stage(query, inputs, (), AS_OF, inserts=True, drivers=drivers)
+        self._note_times(result, block, below, is_in_time=is_in_time and not updated)
         return result
+
+    def _note_times(
+        self, result: Scan, block: relational.Select, below: Relation, *, is_in_time: bool
+    ) -> None:
+        """Note which columns of a join as of a rowtime are that rowtime, and which are of versions.
+
+        `below` are the rows of the left side.
+        """
+        join = cast("relational.Join", block.source)
+        named = cast("relational.Named", join.left)
+        period = cast("relational.Snapshot", cast("relational.Named", join.right).input).period
+        times, versions = set(), set()
+        for number, item in enumerate(block.items):
+            column = item.expression
+            if not isinstance(column, Ref):
+                continue
+            if is_in_time and reference(column) == reference(period):
+                times.add(number)
+            if column.relation != named.alias or self._is_time_of_version(
+                below, _place_of(column, named.columns)
+            ):
+                versions.add(number)
+        self._in_time[id(result)], self._version_times[id(result)] = times, versions
 
     def _versions(self, join: relational.Join) -> relational.Named:
         """Return the versioned table of a join, whose changes are rows with their kind."""
@@ -802,7 +849,10 @@ class _Staging(StageBuilder):
         """Refuse what Flink computes in streaming mode by time, not by rows."""
         for join in joins_in(block.source):
             if is_as_of_rowtime(join):
-                self.refuse("FOR SYSTEM_TIME AS OF a rowtime in a subquery that has no key", HINT)
+                self.refuse(
+                    "FOR SYSTEM_TIME AS OF a rowtime in a subquery that is computed from all rows",
+                    "join in a subquery of FROM",
+                )
             if snapshot_of(join) is not None and self.changes(join.right):
                 self.refuse("FOR SYSTEM_TIME AS OF PROCTIME() for an unbounded table", HINT)
 
@@ -855,6 +905,33 @@ def _with_keys(
         places.append(tuple(range(len(items), len(items) + len(parts))))
         items += [Item(f"{KEY}{len(items) + place}", part) for place, part in enumerate(parts)]
     return replace(block, items=tuple(items)), tuple(places)
+
+
+def _with_keys_shown(sort: relational.Sort) -> relational.Select | None:
+    """Return a sort whose keys are columns of its input, and the block that leaves them out again.
+
+    None if its keys are not those of a block whose columns have distinct names.
+    """
+    block = sort.input
+    if not isinstance(block, relational.Select) or block.distinct:
+        return None
+    items, keys = [item._replace(unnamed=False) for item in block.items], []
+    if len({item.name for item in items}) < len(items):
+        return None
+    for key in sort.keys:
+        column = key.expression
+        if not relational.is_output(column):
+            if any(isinstance(part, Ref) and not part.relation for part in subexpressions(column)):
+                return None
+            items.append(Item(f"{KEY}{len(items)}", column))
+            column = Ref(items[-1].name, column.type)
+        keys.append(key._replace(expression=column))
+    below = replace(block, items=tuple(items))
+    rows = replace(sort, input=below, keys=tuple(keys))
+    own = result_columns(sort)
+    pairs = zip(own, below.columns, strict=False)
+    shown = [Item(name, Ref(column.name, column.type, INPUT)) for (name, _), column in pairs]
+    return relational.Select(tuple(shown), relational.Named(rows, INPUT, below.columns))
 
 
 def _place_of(column: Typed, columns: Sequence[Column]) -> int:

@@ -258,7 +258,8 @@ class StageBuilder:
 
         See `Gate` for `windows`; `arrival` is the position of the column in `rows`.
         """
-        if not (self.inserts(rows) or keeps_late) and (windows is not None or not is_end):
+        may_change = windows is None and (is_end or keeps_late)
+        if not self.inserts(rows) and not may_change:
             self.refuse(f"{name} of rows that are updated", HINT)
         if arrival is None:
             if not keeps_late:

@@ -225,22 +225,32 @@ def uses_of(left: Input) -> Input:
     return Input(scan, replace(below, items=(ANY, *keys)), len(keys), left.inserts, is_use=True)
 
 
-def is_column_in_time(relation: Relation, place: int, of_scan: Callable[[Scan, int], bool]) -> bool:
+def is_column_in_time(
+    relation: Relation,
+    place: int,
+    of_scan: Callable[[Scan, int], bool],
+    *,
+    otherwise: bool = False,
+) -> bool:
     """Return whether rows arrive before the watermark passes the value of a column.
 
-    `of_scan` returns it for a column of a table; the time of a window is passed with its end.
+    `of_scan` returns it for a column of a table, and `otherwise` is returned for computed columns.
+    The time of a window is passed with its end.
     """
     match relation:
         case Scan():
             return of_scan(relation, place)
         case relational.Named(input=below) | relational.Sample(input=below):
-            return is_column_in_time(below, place, of_scan)
+            return is_column_in_time(below, place, of_scan, otherwise=otherwise)
         case relational.WindowTable(input=below, columns=columns):
             if place >= len(columns) - 3:
                 return place == len(columns) - 1
-            return is_column_in_time(below, place, of_scan)
+            return is_column_in_time(below, place, of_scan, otherwise=otherwise)
         case relational.SetOperation(operator="UNION", all=True, left=left, right=right):
-            return all(is_column_in_time(side, place, of_scan) for side in (left, right))
+            sides = (left, right)
+            return all(
+                is_column_in_time(side, place, of_scan, otherwise=otherwise) for side in sides
+            )
         case relational.Select(items=items, source=source) if source is not None:
             column = items[place].expression
             for leaf in leaves_of(source):
@@ -250,7 +260,8 @@ def is_column_in_time(relation: Relation, place: int, of_scan: Callable[[Scan, i
                     and column.relation == leaf.alias
                 ):
                     names = [own.name for own in leaf.columns]
-                    return is_column_in_time(leaf, names.index(column.name), of_scan)
-            return False
+                    own = names.index(column.name)
+                    return is_column_in_time(leaf, own, of_scan, otherwise=otherwise)
+            return otherwise
         case _:
-            return False
+            return otherwise
