@@ -30,6 +30,8 @@ GROUPS = "(SELECT v, COUNT(*) AS n FROM s GROUP BY v)"
 
 BY_CLOCK = "TABLE(TUMBLE(TABLE p, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
 
+NEAR = "s.id = s3.id AND s3.at_ BETWEEN s.ts - INTERVAL '1' HOUR AND s.ts + INTERVAL '2' HOUR"
+
 #: Query -> its stages, with the number of columns of the key, or how the rows arrive; and whether
 #: rows are only added to the result.
 STAGES = {
@@ -260,9 +262,20 @@ STAGES = {
         ["TUMBLE gate", "GROUP BY at once", "TUMBLE gate", "a join 2"],
         True,
     ),
-    f"SELECT {BOUNDS}, COUNT(*) FROM (SELECT {BOUNDS} FROM {TUMBLE} UNION ALL SELECT {BOUNDS}"
-    f" FROM {BY_CLOCK}) GROUP BY {BOUNDS}": (["TUMBLE gate", "TUMBLE gate", "GROUP BY 2"], False),
     "SELECT id, pt FROM p ORDER BY pt, id": (["ORDER BY at once"], True),
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id) FROM s": (["OVER 1"], False),
+    "SELECT ROW_NUMBER() OVER (ORDER BY v NULLS LAST) FROM s": (["OVER 0"], False),
+    f"SELECT window_end FROM TABLE(TUMBLE((SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR}),"
+    " DESCRIPTOR(ts), INTERVAL '1' HOUR))": (["a join 1", "TUMBLE gate"], True),
+    f"SELECT id, ts FROM (SELECT s3.id, s.ts FROM s LEFT JOIN s3 ON {NEAR}) ORDER BY ts": (
+        [
+            "a join by bounds of the rowtimes gate",
+            "a join by bounds of the rowtimes 1",
+            "ORDER BY gate",
+            "ORDER BY at once",
+        ],
+        True,
+    ),
     "SELECT TUMBLE_END(ts, INTERVAL '1' HOUR), COUNT(*) FROM s GROUP BY v,"
     " TUMBLE(ts, INTERVAL '1' HOUR)": (["a window aggregation"], True),
 }
@@ -287,9 +300,31 @@ def test_stages(session: Session, query: str) -> None:
     assert STAGES[query] == ([*operators, *map(shown, staged.stages)], staged.inserts)
 
 
+def test_windows_of_both_kinds_of_time_are_not_of_one_group(session: Session) -> None:
+    query = (
+        f"SELECT {BOUNDS}, COUNT(*) FROM (SELECT {BOUNDS} FROM {TUMBLE} UNION ALL"
+        f" SELECT {BOUNDS} FROM {BY_CLOCK}) GROUP BY {BOUNDS}"
+    )
+    staged = staged_query(relation(session, query), is_unbounded)
+
+    assert staged is not None
+    assert ["TUMBLE gate", "TUMBLE gate", "GROUP BY 2"] == list(map(shown, staged.stages))
+
+
 REFUSED = {
     "SELECT id FROM s ORDER BY id": "ORDER BY without FETCH or LIMIT",
-    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id) FROM s": "OVER that is not ordered",
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id DESC) FROM s": (
+        "OVER that is not ordered by one column, ascending,"
+    ),
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id, ts) FROM s": (
+        "OVER that is not ordered by one column, ascending,"
+    ),
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id ROWS 2 PRECEDING) FROM s": (
+        "OVER of some of the rows before"
+    ),
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id), COUNT(*) OVER (PARTITION BY id"
+    " ORDER BY v) FROM s": "OVER several windows",
+    "SELECT PERCENT_RANK() OVER (PARTITION BY v ORDER BY id) FROM s": "PERCENT_RANK OVER rows",
     f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) FROM {BY_CLOCK}": (
         "OVER of windows of the processing time"
     ),
@@ -303,10 +338,6 @@ REFUSED = {
     "SELECT COUNT(*) FROM s GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE),"
     " SESSION(ts, INTERVAL '1' DAY)": "the group window TUMBLE",
     "SELECT LEAD(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "LEAD OVER rows that arrive later",
-    "SELECT window_end FROM TABLE(TUMBLE((SELECT s.id, s.ts FROM s JOIN s3 ON s.id = s3.id AND"
-    " s3.at_ BETWEEN s.ts AND s.ts + INTERVAL '1' HOUR), DESCRIPTOR(ts), INTERVAL '1' HOUR))": (
-        "TUMBLE of the result of a join without windows"
-    ),
     "SELECT window_end FROM TABLE(TUMBLE((SELECT s5.at_ FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts"
     " ON s.id = s5.id), DESCRIPTOR(at_), INTERVAL '1' HOUR))": "TUMBLE on the rowtime of a version",
     "SELECT s.id, s5.at_ AS t FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
@@ -314,6 +345,10 @@ REFUSED = {
     "SELECT x.id, SUM(x.id) OVER (PARTITION BY x.id ORDER BY x.at_) FROM (SELECT s.id, s.ts, s5.at_"
     " FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id) AS x"
     " JOIN s5 FOR SYSTEM_TIME AS OF x.ts AS y ON x.id = y.id": "OVER on the rowtime of a version",
+    f"SELECT window_end FROM TABLE(TUMBLE((SELECT s.id, s.ts FROM s FULL JOIN s3 ON {NEAR}),"
+    " DESCRIPTOR(ts), INTERVAL '1' HOUR))": "TUMBLE of the result of a join without windows",
+    f"SELECT id, ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR} WHERE s.id IN (SELECT id FROM"
+    " s2)) ORDER BY ts": "ORDER BY of the result of a subquery without windows",
 }
 
 
@@ -410,3 +445,27 @@ def test_what_is_kept_is_explained(session: Session, query: str) -> None:
 
     assert staged is not None
     assert STATES[query] == staged.describe_state()
+
+
+#: Query -> for how many hours its last gate waits after the watermark: the bounds of `NEAR` let a
+#: row arrive up to two hours, and a matched row of the other side three hours, later.
+DELAYS = {
+    "SELECT id, ts FROM s ORDER BY ts": 0,
+    f"SELECT id, ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR}) ORDER BY ts": 2,
+    f"SELECT id, at_ FROM (SELECT s.id, at_ FROM s LEFT JOIN s3 ON {NEAR}) ORDER BY at_": 3,
+    f"SELECT id, at_ FROM (SELECT s.id, at_ FROM s RIGHT JOIN s3 ON {NEAR}) ORDER BY at_": 3,
+    "SELECT x.id, x.ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON s.ts = at_ - INTERVAL '1' HOUR)"
+    " AS x ORDER BY ts": 1,
+    f"SELECT * FROM (SELECT x.id, x.at_ FROM (SELECT s3.id, s.ts, at_ FROM s JOIN s3 ON {NEAR})"
+    " AS x JOIN s AS y ON x.id = y.id AND y.ts BETWEEN x.ts - INTERVAL '4' HOUR AND x.ts)"
+    " ORDER BY at_": 6,
+}
+
+
+@pytest.mark.parametrize("query", DELAYS)
+def test_rows_of_interval_joins_wait_longer(session: Session, query: str) -> None:
+    staged = staged_query(relation(session, query), is_unbounded)
+
+    assert staged is not None
+    gates = [stage for stage in staged.stages if isinstance(stage, Gate)]
+    assert DELAYS[query] * 3_600_000 == gates[-1].delay

@@ -12,7 +12,7 @@ import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.spark.compiler import tree as nodes
-from schema_core.spark.streaming.watermarks import last_instant
+from schema_core.spark.streaming.watermarks import earlier_clock, last_instant
 from tests.spark.test_streaming_state import MONITORED, added, table, until
 
 if TYPE_CHECKING:
@@ -195,5 +195,26 @@ def test_a_window_lasts_until_the_clock_has_its_end_for_the_last_time(
         for zone, local, _ in cases
     ]
     assert [milliseconds(instant) for _, _, instant in cases] == list(
+        session.sql(f"SELECT {', '.join(texts)}").first() or ()
+    )
+
+
+#: Time zone and local time -> what its clock has shown an hour before, or less.
+HOUR_BEFORE = {
+    ("UTC", "2024-03-10 03:30"): "2024-03-10 02:30",
+    ("America/New_York", "2024-03-10 12:30"): "2024-03-10 11:30",
+    # the clock is put forward by an hour at 02:00, and back at 02:00
+    ("America/New_York", "2024-03-10 03:30"): "2024-03-10 01:30",
+    ("America/New_York", "2024-11-03 01:30"): "2024-11-03 00:30",
+    ("America/New_York", "2024-11-03 02:30"): "2024-11-03 01:30",
+}
+
+
+def test_a_delay_is_one_of_instants_and_of_local_times(session: SparkSession) -> None:
+    texts = [
+        nodes.to_sql(earlier_clock(milliseconds(local), 3_600_000, zone))
+        for zone, local in HOUR_BEFORE
+    ]
+    assert list(map(milliseconds, HOUR_BEFORE.values())) == list(
         session.sql(f"SELECT {', '.join(texts)}").first() or ()
     )

@@ -86,6 +86,8 @@ REFUSED = {
     f"SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) AS r"
     f" FROM {TUMBLE}) WHERE r = 1": "TUMBLE of rows that are updated",
     "SELECT LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "OVER of rows that are updated",
+    f"SELECT COUNT(*) FROM TABLE(TUMBLE((SELECT id, PROCTIME() AS pt FROM s), DESCRIPTOR(pt),"
+    f" INTERVAL '1' MINUTE)) GROUP BY {BOUNDS}": "TUMBLE of rows that are updated",
     "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND at_ BETWEEN s.ts AND"
     " s.ts + INTERVAL '1' MINUTE": "a join by bounds of the rowtimes of rows that are updated",
 }

@@ -7,7 +7,15 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeGuard, cast
 
 from schema_core.base.lazy import dataclass
-from schema_core.expressions.typed import FunctionCall, Over, Ref, Typed, is_windowed, substitute
+from schema_core.expressions.typed import (
+    Frame,
+    FunctionCall,
+    Over,
+    Ref,
+    Typed,
+    is_windowed,
+    substitute,
+)
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.rankings import ROW_NUMBERS
@@ -140,6 +148,12 @@ def looks_ahead(call: FunctionCall) -> bool:
     bounds = () if frame is None else (frame.lower, frame.upper)
     words = [part.words for part in bounds if part is not None]
     return call.function.name in LOOK_AHEAD or any("FOLLOWING" in part for part in words)
+
+
+def is_so_far(frame: Frame) -> bool:
+    """Return whether a frame of OVER has all rows of its partition up to the current one."""
+    upper = "CURRENT ROW" if frame.upper is None else frame.upper.words
+    return frame.lower.words == "UNBOUNDED PRECEDING" and upper == "CURRENT ROW"
 
 
 def time_of(call: FunctionCall, named: relational.Named) -> int:

@@ -60,6 +60,7 @@ from schema_core.spark.streaming.block_keys import (
     is_over_block,
     is_plain,
     is_ranking,
+    is_so_far,
     key_of,
     keys_of_sources,
     lasting_filters,
@@ -80,7 +81,7 @@ from schema_core.spark.streaming.incremental import (
     is_lateral_query,
     stream_plan,
 )
-from schema_core.spark.streaming.interval_joins import time_bounds
+from schema_core.spark.streaming.interval_joins import TimeBounds, time_bounds
 from schema_core.spark.streaming.stage_builder import AS_OF, HINT, WINDOW_AGGREGATES, StageBuilder
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
@@ -112,6 +113,8 @@ from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Functions between rows and changes.
 CONVERSIONS: Final = ("FROM_CHANGELOG", "TO_CHANGELOG")
+#: The name of joins of rows within bounds of the rowtimes.
+INTERVAL: Final = "a join by bounds of the rowtimes"
 #: The kinds of time attributes.
 TIMES: Final = frozenset({TimestampKind.ROWTIME, TimestampKind.PROCTIME})
 #: Relations that Flink computes by time, or only from all rows.
@@ -445,13 +448,14 @@ class _Staging(StageBuilder):
         bounds = self.bounds(replace(named, input=below))
         over = window_calls(block) if block.grouping is None else []
         if over and not is_complete:
-            self._require_order(block, is_ranked=block.qualify is not None)
-            if block.qualify is None:
+            is_ranked = block.qualify is not None and is_ranking(block)
+            is_by_time = not is_ranked and self._is_by_time(over)
+            if is_by_time and block.qualify is None:
                 return self._over(block, named, below, key)
         input_ = self.make_input(below, key)
         query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
-        is_monotone = block.distinct if not over else block.qualify is None
+        is_monotone = is_complete if over else block.distinct
         inserts = input_.inserts and block.grouping is None and is_monotone
         name = operation_of(block)
         result = self.add_stage(
@@ -547,15 +551,10 @@ class _Staging(StageBuilder):
     ) -> Relation:
         """Return the result of a join of several changing sources, or with changing subqueries."""
         name = "a subquery" if queries else "a join"
+        if not queries and (waiting := self._outer_interval_join(block)) is not None:
+            return waiting
         leaves = list(leaves_of(source))
-        # rows of bounded tables that decide whether a row is returned arrive with the first changes
-        arrive = not self._keeps_changing(source) or not any(map(self.changes, leaves))
-        named = [
-            leaf
-            for leaf in leaves
-            if self.changes(leaf)
-            or (arrive and isinstance(leaf, relational.Named) and not leaf.lateral)
-        ]
+        named = self._arriving_leaves(source)
         within = self._within(queries, leaves)
         if within is None or not all(map(is_plain, named)):
             return self._from_all_rows(block, name)
@@ -569,7 +568,7 @@ class _Staging(StageBuilder):
         )
         keys = [[parts[place] for parts in key] for place in range(len(sources))]
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
-        self._require_no_time_bounds(block, below)
+        delay = self._delay_of_join(block, below)
         inputs = [self.make_input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
         is_complete = self.are_complete(below, keys)
         new: dict[int, Relation] = {
@@ -591,17 +590,41 @@ class _Staging(StageBuilder):
         else:
             query, places = _with_keys(query, [parts[: len(named)] for parts in key])
         result = self.add_stage(
-            query, inputs, places, name, inserts=inserts, complete=is_complete, drivers=drivers
+            query,
+            inputs,
+            places,
+            name,
+            inserts=inserts,
+            complete=is_complete,
+            drivers=drivers,
+            delay=None if within else delay,
         )
-        padded = {alias for join in joins_in(source) for alias in padded_aliases(join)}
-        bounds = {
-            name: part
-            for leaf in below
-            if leaf.alias not in padded and is_complete
-            for name, part in self.bounds(leaf).items()
-        }
-        self.note_windows(result, block, bounds)
+        if is_complete:
+            self._note_windows_of_join(result, block, below)
         return result
+
+    def _arriving_leaves(self, source: Relation) -> list[Relation]:
+        """Return the sources of FROM whose rows arrive.
+
+        Those of bounded tables that decide whether a row is returned do so with the first changes.
+        """
+        leaves = list(leaves_of(source))
+        arrive = not self._keeps_changing(source) or not any(map(self.changes, leaves))
+        return [
+            leaf
+            for leaf in leaves
+            if self.changes(leaf)
+            or (arrive and isinstance(leaf, relational.Named) and not leaf.lateral)
+        ]
+
+    def _note_windows_of_join(
+        self, result: Scan, block: relational.Select, sides: Sequence[Relation]
+    ) -> None:
+        """Note the bounds of the windows of sides whose rows are in each row of a join."""
+        padded = {alias for join in joins_in(block.source) for alias in padded_aliases(join)}
+        named = [side for side in sides if cast("relational.Named", side).alias not in padded]
+        bounds = {name: part for side in named for name, part in self.bounds(side).items()}
+        self.note_windows(result, block, bounds)
 
     def _within(
         self, queries: Sequence[Subquery], leaves: Sequence[Relation]
@@ -620,16 +643,76 @@ class _Staging(StageBuilder):
             aliases += part.aliases
         return within if len(set(aliases)) == len(aliases) else None
 
-    def _require_no_time_bounds(self, block: relational.Select, sides: Sequence[Relation]) -> None:
-        """Refuse joins by bounds of rowtimes of rows that are updated, as Flink does."""
+    def _time_bounds(self, block: relational.Select) -> TimeBounds | None:
+        """Return the bounds of the rowtimes of the sides of a join."""
         join = block.source
-        if not isinstance(join, relational.Join) or all(map(self.inserts, sides)):
-            return
+        if not isinstance(join, relational.Join):
+            return None
         conditions = conjuncts(join.condition)
         if not any(kept_sides(join)):
             conditions = [*conditions, *conjuncts(block.where)]
-        if time_bounds(conditions, join) is not None:
-            self.refuse("a join by bounds of the rowtimes of rows that are updated", HINT)
+        return time_bounds(conditions, join)
+
+    def _delay_of_join(self, block: relational.Select, sides: Sequence[Relation]) -> int | None:
+        """Return for how many milliseconds an inner join of two sides delays its rows.
+
+        It is None without bounds of the rowtimes, by which rows that are updated are not joined.
+        """
+        join, bounds = block.source, self._time_bounds(block)
+        if bounds is None or not isinstance(join, relational.Join):
+            return None
+        if not all(map(self.inserts, sides)):
+            self.refuse(f"{INTERVAL} of rows that are updated", HINT)
+        is_pair = all(
+            sum(map(self.changes, leaves_of(side))) == 1 for side in (join.left, join.right)
+        )
+        return bounds.delay if is_pair and is_inner(join) else None
+
+    def _outer_interval_join(self, block: relational.Select) -> Relation | None:
+        """Return a LEFT or RIGHT join of two changing tables by bounds of the rowtimes.
+
+        Rows of the side that is kept wait until all of their matches have arrived.
+        """
+        join, bounds = block.source, self._time_bounds(block)
+        if bounds is None or not isinstance(join, relational.Join) or sum(kept_sides(join)) != 1:
+            return None
+        sides = [side for side in (join.left, join.right) if is_plain(side) and self.changes(side)]
+        if len(sides) != 2:
+            return None
+        times, waits = (bounds.left, bounds.right), (-bounds.low, bounds.high)
+        if kept_sides(join)[1]:
+            sides, times, waits = sides[::-1], times[::-1], waits[::-1]
+        keys = keys_of_sources(
+            equations_of(block), [side.alias for side in sides], only_columns=True
+        )
+        kept, other = sides
+        undo = self.savepoint()
+        rows = [replace(side, input=self._by_row(side.input)) for side in sides]
+        if not all(map(self.is_in_time, rows)):
+            undo()
+            return None
+        if not all(map(self.inserts, rows)):
+            self.refuse(f"{INTERVAL} of rows that are updated", HINT)
+        gate = self.add_gate(
+            rows[0].input,
+            _place_of(times[0], kept.columns),
+            INTERVAL,
+            is_end=False,
+            keeps_late=True,
+            wait=max(0, waits[0]) + max(0, self.delay_of(rows[1]) - self.delay_of(rows[0])),
+        )
+        self.timed |= self.sources_of(rows[1])
+        rows[0] = replace(kept, input=gate)
+        inputs = [
+            self.make_input(rows[place], [parts[place] for parts in keys]) for place in (1, 0)
+        ]
+        new = {
+            id(side): replace(side, input=input_.scan)
+            for side, input_ in zip((other, kept), inputs, strict=True)
+        }
+        query = replace(block, source=with_leaves(join, new))
+        delay = max(0, sum(waits), waits[0])
+        return self.add_stage(query, inputs, (), INTERVAL, inserts=True, drivers=(1,), delay=delay)
 
     def _keeps_changing(self, source: Relation) -> bool:
         """Return whether no join keeps rows of a bounded table without a match."""
@@ -860,21 +943,31 @@ class _Staging(StageBuilder):
         if window_calls(block) and not is_ranking(block):
             self.refuse(f"OVER together with {name}", HINT)
 
-    def _require_order(self, block: relational.Select, *, is_ranked: bool) -> None:
-        """Require of OVER what Flink requires in streaming mode: the order of a time attribute."""
-        if is_ranked and is_ranking(block):
-            return
-        for call in window_calls(block):
+    def _is_by_time(self, calls: Sequence[FunctionCall]) -> bool:
+        """Return whether calls with OVER are ordered by a time attribute.
+
+        Others are ordered by any column, up to the current row, as Flink requires in streaming
+        mode: their values are updated when a row arrives before others in the order.
+        """
+        for call in calls:
             if looks_ahead(call):
                 self.refuse(f"{call.function.name} OVER rows that arrive later", HINT)
-        orders = [call.over.order_by[:1] for call in window_calls(block) if call.over is not None]
-        kinds = {timestamp_kind(key.value.type) for order in orders for key in order}
+        overs = [call.over for call in calls if call.over is not None]
+        orders = [over.order_by for over in overs]
+        kinds = {timestamp_kind(key.value.type) for order in orders for key in order[:1]}
         is_ascending = all(order and not order[0].descending for order in orders)
-        if len(kinds) != 1 or not kinds <= TIMES or not is_ascending:
+        if is_ascending and len(kinds) == 1 and kinds <= TIMES:
+            return True
+        hint = "order by a time attribute, or select the first rows by ROW_NUMBER"
+        if not is_ascending or any(len(order) > 1 for order in orders):
+            self.refuse("OVER that is not ordered by one column, ascending,", hint)
+        if any(over.frame is not None and not is_so_far(over.frame) for over in overs):
             self.refuse(
-                "OVER that is not ordered by a time attribute, ascending,",
-                "order by a time attribute, or select the first rows by ROW_NUMBER",
+                "OVER of some of the rows before, which is not ordered by a time attribute,", hint
             )
+        if len({(over.partition_by, over.order_by) for over in overs}) > 1:
+            self.refuse("OVER several windows, which are not ordered by one time attribute,", hint)
+        return False
 
 
 def _name_of(relation: relational.Relation) -> str:

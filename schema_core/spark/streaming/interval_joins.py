@@ -49,6 +49,14 @@ class TimeBounds:
     low: int
     high: int
 
+    @property
+    def delay(self) -> int:
+        """For how many milliseconds a row may arrive after the watermark has passed its rowtimes.
+
+        It is returned with the later of both rows, as by Flink's interval join.
+        """
+        return max(0, -self.low, self.high)
+
 
 @dataclass(frozen=True, slots=True)
 class TimedSide:

@@ -65,6 +65,9 @@ class StageBuilder:
         self.windows: dict[int, Positions] = {}
         #: the kinds of time of these windows, by scan
         self.times: dict[int, frozenset[TimestampKind]] = {}
+        #: for how many milliseconds rows may arrive after the watermark of the sources, by scan of
+        #: the result of a stage; those of joins without bounds of the rowtimes are left out
+        self.delays: dict[int, int] = {}
         #: sources, results of stages and bounded rows that arrive, by identity, and whether their
         #: rows are only added
         self.changing: dict[int, tuple[Scan, bool]] = {}
@@ -150,8 +153,12 @@ class StageBuilder:
         complete: bool = False,
         drivers: tuple[int, ...] = (),
         marked: bool = False,
+        delay: int | None = None,
     ) -> Scan:
-        """Add a stage, whose query has columns of the key and `NEW` after those of the result."""
+        """Add a stage, whose query has columns of the key and `NEW` after those of the result.
+
+        `delay` is for how many milliseconds a join by bounds of the rowtimes delays its rows.
+        """
         columns = result_columns(query)
         hidden = {
             place for places in key for place in places if columns[place].name.startswith(KEY)
@@ -181,6 +188,9 @@ class StageBuilder:
         )
         self.changing[id(result)] = result, inserts
         self.times[id(result)] = times
+        is_in_time = complete or len(inputs) == 1 or name == AS_OF
+        if delay is not None or is_in_time:
+            self.delays[id(result)] = (delay or 0) + max(self.delay_of(own.rows) for own in inputs)
         return result
 
     def retention_of(self, query: Relation, inputs: Sequence[Input]) -> int:
@@ -198,6 +208,7 @@ class StageBuilder:
         function = replace(function, input=input_.scan)
         self.stages.append(Conversion(input_, function, key, result, inserts))
         self.changing[id(result)] = result, inserts
+        self.delays[id(result)] = self.delay_of(rows)
         return result
 
     def make_input(
@@ -231,14 +242,21 @@ class StageBuilder:
             place: part for place, part in enumerate(parts) if part is not None
         }
 
+    def delay_of(self, rows: Relation) -> int:
+        """Return for how many milliseconds rows may arrive after the watermark of the sources."""
+        return max(self.delays.get(id(part), 0) for part in relations_in(rows))
+
+    def is_in_time(self, rows: Relation) -> bool:
+        """Return whether rows arrive at most `delay_of` after the watermark of the sources."""
+        return all(id(stage.result) in self.delays for stage in self.stages_below(rows))
+
     def _require_rows_in_time(self, rows: Relation, name: str) -> None:
         """Refuse to wait for the time of joined rows, which may be older than the watermark.
 
         Rows that a join without windows returns have the rowtime of the one that arrived first.
         """
         for stage in self.stages_below(rows):
-            is_regular = isinstance(stage, Stage) and not stage.complete
-            if is_regular and len(stage.inputs) > 1 and stage.name != AS_OF:
+            if id(stage.result) not in self.delays:
                 self.refuse(f"{name} of the result of {stage.name} without windows", HINT)
             if isinstance(stage, Gate) and stage.arrival is not None:
                 self.refuse(f"{name} of the result of windows of the processing time", HINT)
@@ -253,13 +271,15 @@ class StageBuilder:
         windows: relational.WindowTable | None = None,
         arrival: int | None = None,
         keeps_late: bool = False,
+        wait: int = 0,
     ) -> Scan:
         """Return the rows of a relation by row, when their time has passed.
 
-        See `Gate` for `windows`; `arrival` is the position of the column in `rows`.
+        See `Gate` for `windows`; `arrival` is the position of the column in `rows`. After their
+        time, rows wait for further milliseconds.
         """
-        may_change = windows is None and (is_end or keeps_late)
-        if not self.inserts(rows) and not may_change:
+        is_refused = arrival is not None or not (is_end or keeps_late)
+        if is_refused and not self.inserts(rows):
             self.refuse(f"{name} of rows that are updated", HINT)
         if arrival is None:
             if not keeps_late:
@@ -270,6 +290,7 @@ class StageBuilder:
         if windows is not None:
             windows, columns = replace(windows, input=input_.scan), windows.columns
         result = scan_of(columns, len(self.stages))
+        self.delays[id(result)] = delay = self.delay_of(rows)
         gate = Gate(
             input_,
             columns[time],
@@ -279,6 +300,7 @@ class StageBuilder:
             windows,
             None if arrival is None else own[arrival],
             keeps_late,
+            delay + wait,
         )
         self.stages.append(gate)
         self.changing[id(result)] = result, gate.inserts

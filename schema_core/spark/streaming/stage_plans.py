@@ -167,6 +167,8 @@ class Gate:
         arrival: The column of `input` that gets the time of the micro-batch in which a row arrives,
             for windows of the processing time; None for a rowtime.
         keeps_late: Whether late rows are returned, too, and changes that remove rows.
+        delay: For how many milliseconds rows wait after the watermark has passed their time: those
+            of an interval join arrive later than the watermark of the sources.
     """
 
     input: Input
@@ -177,6 +179,7 @@ class Gate:
     windows: relational.WindowTable | None = None
     arrival: Column | None = None
     keeps_late: bool = False
+    delay: int = 0
 
     @property
     def inserts(self) -> bool:

@@ -59,11 +59,12 @@ from schema_core.spark.streaming.stream_stages import StreamedQuery
 from schema_core.spark.streaming.watermarks import (
     WATERMARK,
     columns_of_watermark,
+    earlier_clock,
     last_instant,
     watermark_of,
     with_watermark_column,
 )
-from schema_core.types import RowKind
+from schema_core.types import LocalZonedTimestampType, RowKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -427,8 +428,10 @@ class StageRuns:
         if gate.arrival is not None:
             before, after = times.since, times.now
         millis = self._end_of_wait(gate)
-        is_kept = "TRUE" if before is None else f"{millis} > {before}L"
-        is_waiting = "TRUE" if after is None else f"{millis} > {after}L"
+        is_kept, is_waiting = (
+            "TRUE" if time is None else f"{millis} > {self._time_of_gate(gate, time)}"
+            for time in (before, after)
+        )
         stored = self._kept[place, 0]
         rows = self._by_row(gate.input.rows, changes)
         if gate.arrival is not None:
@@ -464,6 +467,11 @@ class StageRuns:
         physical = from_physical(nodes.Column(column.name), column.type)
         return nodes.to_sql(datetimes.clock_millis(physical, column.type, self._clock))
 
+    def _time_of_gate(self, gate: Gate, millis: int) -> str:
+        """Return the time by which rows of a gate are returned, for that of the sources."""
+        zone = self._clock if isinstance(gate.time.type, LocalZonedTimestampType) else "UTC"
+        return nodes.to_sql(earlier_clock(millis, gate.delay, zone))
+
     def _with_windows(self, gate: Gate, rows: DataFrame) -> DataFrame:
         """Return rows of the input of a gate, which are only added, with their windows."""
         windows = cast("relational.WindowTable", gate.windows)
@@ -478,13 +486,11 @@ class StageRuns:
 
         A late row of a session that waits is kept, as in Flink.
         """
-        own = [quote(column.name) for column in gate.input.scan.columns]
-        new = self._with_windows(gate, rows)
-        waiting = stored.rows_before(new)
-        if waiting is None:
-            return new
-        every = waiting.where(is_kept).select(*own).union(rows.select(*own))
-        return self._with_windows(gate, every)
+        own = [quote(name) for name in (*(item.name for item in gate.input.scan.columns), ROW_KIND)]
+        waiting = stored.rows_before(self._with_windows(gate, rows))
+        if waiting is not None:
+            rows = waiting.where(is_kept).select(*own).union(rows.select(*own))
+        return self._with_windows(gate, stored.remaining(rows))
 
     def _with_window_time(self, gate: Gate, rows: DataFrame, millis: int) -> DataFrame:
         """Return the rows of windows of the processing time with the time at which they end."""

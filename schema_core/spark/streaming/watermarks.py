@@ -149,6 +149,21 @@ def _watermark(node: nodes.Node, type_: DataType, zone: str) -> nodes.Node:
     return inline("least({now}, {later} - {ms})", now=now, later=shown, ms=OVERLAP)
 
 
+def earlier_clock(local: int, delay: int, zone: str) -> nodes.Node:
+    """Return what a zone's clock has shown some time before a local time, in milliseconds.
+
+    It is not later than the clock of any time since then.
+    """
+    if zone == "UTC" or not delay:
+        return nodes.Literal(f"{local - delay}", "L")
+    instant = LocalZonedTimestampType(3)
+    datetime = datetimes.of_millis(nodes.Literal(f"{local}", "L"), TimestampType(3))
+    time = datetimes.millis(datetimes.instant(datetime, zone))
+    before = datetimes.of_millis(inline("{t} - {delay}", t=time, delay=delay), instant)
+    shown = datetimes.clock_millis(before, instant, zone)
+    return inline("least({shown}, {local} - {delay})", shown=shown, local=local, delay=delay)
+
+
 def last_instant(local: nodes.Node, zone: str) -> nodes.Node:
     """Return when a zone's clock has a local time for the last time, both in milliseconds.
 
