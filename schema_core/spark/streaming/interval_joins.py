@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
@@ -163,11 +163,12 @@ def timed_join(
 ) -> tuple[relational.Join, tuple[TimedSide, TimedSide]]:
     """Return a join with the comparisons that bound its state, and its two sides.
 
-    Spark derives what it can remove only from a time plus an interval.
+    Spark derives what it can remove only from a time plus an interval. Conditions that are the same
+    comparisons of the rowtimes are left out, so that the state does not have these twice.
     """
     left, first = _add_time(join.left, bounds.left)
     right, second = _add_time(join.right, bounds.right)
-    conditions = () if join.condition is None else (join.condition,)
+    conditions = [part for part in conjuncts(join.condition) if not _is_bound(part, join, bounds)]
     condition = FunctionCall(
         BUILT_IN["AND"][0],
         (
@@ -179,6 +180,20 @@ def timed_join(
         BooleanType(),
     )
     return replace(join, left=left, right=right, condition=condition), (first, second)
+
+
+def _is_bound(condition: Typed, join: relational.Join, bounds: TimeBounds) -> bool:
+    """Return whether a condition has bounds of the rowtimes only, and all in milliseconds."""
+    pair = bounds.left, bounds.right
+    differences = list(_differences(condition, aliases_of(join.left), aliases_of(join.right)))
+    has_millis = all(
+        cast("TimestampType", time.type).precision <= INSTANT.precision for time in pair
+    )
+    is_of_times = len(differences) == len([*_comparisons(condition)]) > 0
+    has_bounds = all(
+        own == pair and operator in ("=", "<=", ">=") for own, operator, _ in differences
+    )
+    return has_millis and is_of_times and has_bounds
 
 
 def _keys_that_are_not_null(join: relational.Join) -> Iterator[Typed]:
