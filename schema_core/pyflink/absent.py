@@ -195,10 +195,7 @@ METHODS = {
             "get_task_name", "get_number_of_parallel_subtasks",
             "get_max_number_of_parallel_subtasks", "get_task_name_with_subtasks",
         ),
-        "call the methods of its `StreamTableEnvironment`": (
-            "add_python_file", "set_python_requirements", "add_python_archive",
-            "set_python_executable",
-        ),
+        "set `PYSPARK_PYTHON` before Spark is started": ("set_python_executable",),
     }.items()
     for name in names
 }  # fmt: skip

@@ -241,6 +241,17 @@ def test_a_table_is_printed_as_equivalent_sql(tables: dict[str, Table]) -> None:
     assert made.as_sql() == again.of_query(made.query).as_sql()
 
 
+def test_order_by_sorts_null_as_the_highest_value(tables: dict[str, Table]) -> None:
+    """As in Flink's Table API; in SQL it is the lowest value."""
+    table = next(iter(tables.values()))
+    first = col(table.column_names()[0])
+
+    keys = table.order_by(first, first.asc, first.desc).as_sql().partition("ORDER BY")[2]
+
+    nulls = [part.split()[-2:] for part in keys.split(",")]
+    assert [["NULLS", "LAST"], ["NULLS", "LAST"], ["NULLS", "FIRST"]] == nulls
+
+
 def test_a_query_keeps_its_meaning_when_the_session_changes() -> None:
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     environment.execute_sql("CREATE TABLE v (a INT NOT NULL, b STRING)")

@@ -461,8 +461,12 @@ def _operand(query: syntax.Query) -> syntax.Query:
 
 
 def order_query(query: syntax.Query, fields: Iterable[object]) -> syntax.Query:
-    """Return the rows of a query in an order."""
-    keys = sort_keys(fields)
+    """Return the rows of a query in an order.
+
+    As in Flink, NULL is the highest value here (the default of Calcite's `RelBuilder`), but the
+    lowest in SQL.
+    """
+    keys = tuple(replace(key, nulls_last=not key.descending) for key in sort_keys(fields))
     return syntax.Ordered(block(query), keys) if keys else query
 
 

@@ -576,7 +576,11 @@ class Table:
     # --- order ---------------------------------------------------------------------------------
 
     def order_by(self, *fields: Expression | SortedExpression) -> Table:
-        """Sort the rows: ``col("a").desc``."""
+        """Sort the rows: ``col("a").desc``.
+
+        As in Flink's Table API, NULL is the last value in ascending and the first in descending
+        order; ORDER BY of SQL sorts it the other way round.
+        """
         return self.of_query(relational.order_query(self.query, _rewrite_items(self, fields)))
 
     def offset(self, offset: int) -> Table:

@@ -58,6 +58,7 @@ class StreamExecutionEnvironment(RefusesMethods):
         self._tables: StreamTableEnvironment | None = None
         self._sinks: list[Callable[[], None]] = []
         self._max_parallelism = -1
+        self._dependencies: list[Callable[[TableEnvironment], None]] = []
 
     @staticmethod
     def get_execution_environment(
@@ -107,6 +108,32 @@ class StreamExecutionEnvironment(RefusesMethods):
     def disable_operator_chaining(self) -> StreamExecutionEnvironment:
         """Return the environment itself: Spark plans the tasks."""
         return self
+
+    # --- dependencies of functions -------------------------------------------------------------
+
+    def add_python_file(self, file_path: str) -> None:
+        """Add modules that functions import, as `TableEnvironment.add_python_file`."""
+        self._depend(lambda tables: tables.add_python_file(file_path))
+
+    def add_python_archive(self, archive_path: str, target_dir: str | None = None) -> None:
+        """Add an archive that functions read, as `TableEnvironment.add_python_archive`."""
+        self._depend(lambda tables: tables.add_python_archive(archive_path, target_dir))
+
+    def set_python_requirements(
+        self, requirements_file_path: str, requirements_cache_dir: str | None = None
+    ) -> None:
+        """Set the packages of functions, as `TableEnvironment.set_python_requirements`."""
+        self._depend(
+            lambda tables: tables.set_python_requirements(
+                requirements_file_path, requirements_cache_dir
+            )
+        )
+
+    def _depend(self, add: Callable[[TableEnvironment], None]) -> None:
+        """Add a dependency to the first table environment, and to those that are created later."""
+        self._dependencies.append(add)
+        if self._tables is not None:
+            add(self._tables)
 
     # --- streams -------------------------------------------------------------------------------
 
@@ -179,6 +206,8 @@ class StreamExecutionEnvironment(RefusesMethods):
             if key != RUNTIME_MODE.key:
                 created.get_config().set(key, value)
         tables = StreamTableEnvironment(created._session, self)  # noqa: SLF001 - of the base class
+        for add in self._dependencies:
+            add(tables)
         self._tables = self._tables or tables
         return tables
 
