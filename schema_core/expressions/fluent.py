@@ -32,7 +32,7 @@ from schema_core.sql.type_name import cast_target
 from schema_core.types import DataType, DataTypes
 
 #: An operand: an expression, or a Python value that becomes a literal.
-Value: TypeAlias = "Expression | PythonValue"
+Value: TypeAlias = "Expression | SelectedColumns | PythonValue"
 
 # --- keywords -------------------------------------------------------------------------------------
 
@@ -160,9 +160,46 @@ class TableOfQuery(Protocol):
     def query(self) -> syntax.Query: ...
 
 
+#: The symbol of columns among the arguments of a function, which the table expands.
+COLUMNS = "$COLUMNS"
+
+
+class SelectedColumns:
+    """Columns of a table in the place of one expression: all of them, or those of a subclass."""
+
+    __slots__ = ()
+
+    def of(self, columns: list[str]) -> list[str]:
+        """The names of the columns."""
+        return columns
+
+
 def to_tree(value: object) -> syntax.Expression:
-    """The syntax tree of an expression, or of the literal for a Python value."""
+    """The syntax tree of an expression, of columns, or of the literal for a Python value."""
+    if isinstance(value, SelectedColumns):
+        return Call(COLUMNS, (), inline=value)
     return value.syntax if isinstance(value, Expression) else literal(value)
+
+
+def expand_columns(tree: syntax.Expression, names: list[str]) -> syntax.Expression:
+    """Return an expression with the selections of columns among arguments as these columns."""
+
+    def expand(node: syntax.Expression) -> syntax.Expression | None:
+        if not isinstance(node, Call) or not any(map(_is_selection, node.arguments)):
+            return None
+        arguments: list[syntax.Expression] = []
+        for argument in node.arguments:
+            if isinstance(argument, Call) and isinstance(argument.inline, SelectedColumns):
+                arguments += [syntax.Name((name,)) for name in argument.inline.of(names)]
+            else:
+                arguments.append(syntax.rewrite(argument, expand))
+        return replace(node, arguments=tuple(arguments))
+
+    return syntax.rewrite(tree, expand)
+
+
+def _is_selection(node: object) -> bool:
+    return isinstance(node, Call) and isinstance(node.inline, SelectedColumns)
 
 
 #: The symbol of ``row(...)``, whose fields are ``f0``, ``f1`` and not ``EXPR$0``.

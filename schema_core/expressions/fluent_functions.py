@@ -17,6 +17,7 @@ from schema_core.expressions.fluent import (
     NAMED_FIELDS,
     Expression,
     JsonOnNull,
+    SelectedColumns,
     TimePointUnit,
     Value,
     function_call,
@@ -402,7 +403,7 @@ def _json_constructor(name: str, on_null: JsonOnNull, *args: Value) -> Expressio
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnRange:
+class ColumnRange(SelectedColumns):
     """Columns from one to another, by name or by position from 1."""
 
     start: str | int
@@ -429,7 +430,7 @@ class ColumnRange:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ColumnSelection:
+class ColumnSelection(SelectedColumns):
     """Some columns of a table, or all columns except some."""
 
     columns: tuple[object, ...]

@@ -74,7 +74,13 @@ from schema_core.environment.table_api.windows import (
 )
 from schema_core.environment.views import QueryView, find_tables, inline_functions
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
-from schema_core.expressions.fluent import AliasedExpression, Expression, to_tree
+from schema_core.expressions.fluent import (
+    COLUMNS,
+    AliasedExpression,
+    Expression,
+    expand_columns,
+    to_tree,
+)
 from schema_core.expressions.fluent_functions import col, row, selected_columns
 from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.rewriting import column_scope, to_sql_meaning
@@ -778,7 +784,23 @@ def _rewrite_items(table: Table, items: Iterable[T], *others: Table) -> list[T]:
         session = table._session  # noqa: SLF001 - of this module
         return column_scope(columns, session.functions.function, session.types.look_up)
 
-    return [to_sql_meaning(item, scope) for item in items]
+    def names() -> list[str]:
+        return [name for each in (table, *others) for name in each.column_names()]
+
+    return [to_sql_meaning(_with_columns(item, names), scope) for item in items]
+
+
+def _with_columns(item: T, names: Callable[[], list[str]]) -> T:
+    """Return an expression with selections of columns among its arguments as these columns."""
+    tree = getattr(item, "syntax", None)
+    if tree is None or not any(
+        isinstance(node, syntax.Call) and node.name == COLUMNS for node in syntax.walk(tree)
+    ):
+        return item
+    expanded = expand_columns(tree, names())
+    if isinstance(item, Expression):
+        return Expression(expanded)  # type: ignore[return-value]
+    return replace(item, syntax=expanded)  # type: ignore[type-var]
 
 
 def _expand_flatten(

@@ -178,7 +178,8 @@ def _installed(required: str) -> Path:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--target", target, "--requirement", str(file)]
     settings = dict(os.environ)
-    if cached:
+    if cached:  # without an index, an isolated build would have no tools
+        command.append("--no-build-isolation")
         settings["PIP_NO_INDEX"] = "1"
         settings["PIP_FIND_LINKS"] = str(_existing(cached, "directory of packages"))
     try:
