@@ -541,6 +541,17 @@ def columns_of(source: Relation | None) -> Names:
     return frozenset(names)
 
 
+def leaves_of(source: Relation) -> Iterator[Relation]:
+    """Yield the sources of FROM."""
+    rest = [source]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, Join):
+            rest += [part.right, part.left]
+        else:
+            yield part
+
+
 def joins_in(source: Relation | None) -> Iterator[Join]:
     """Yield the joins of FROM, without those of queries in FROM."""
     rest = [source]

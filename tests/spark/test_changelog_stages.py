@@ -311,6 +311,10 @@ def test_windows_of_both_kinds_of_time_are_not_of_one_group(session: Session) ->
     assert ["TUMBLE gate", "TUMBLE gate", "GROUP BY 2"] == list(map(shown, staged.stages))
 
 
+OF_BOUNDED = (
+    "TABLE(TUMBLE((SELECT s.id, since FROM s JOIN b2 ON s.id = b2.id), DESCRIPTOR(since),"
+    " INTERVAL '1' MINUTE))"
+)
 REFUSED = {
     "SELECT id FROM s ORDER BY id": "ORDER BY without FETCH or LIMIT",
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id DESC) FROM s": (
@@ -349,6 +353,22 @@ REFUSED = {
     " DESCRIPTOR(ts), INTERVAL '1' HOUR))": "TUMBLE of the result of a join without windows",
     f"SELECT id, ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR} WHERE s.id IN (SELECT id FROM"
     " s2)) ORDER BY ts": "ORDER BY of the result of a subquery without windows",
+    **{
+        query: f"{name} on the rowtime of a version or of a bounded table that is joined"
+        for query, name in {
+            f"SELECT COUNT(*) FROM {OF_BOUNDED} GROUP BY {BOUNDS}": "TUMBLE",
+            f"SELECT id FROM {OF_BOUNDED}": "TUMBLE",
+            "SELECT s.id, y.since AS t FROM s JOIN (SELECT * FROM b2 ORDER BY id LIMIT 3) AS y"
+            " ON s.id = y.id ORDER BY t": "ORDER BY",
+            f"SELECT since AS t FROM s JOIN s3 ON {NEAR} JOIN b2 ON s.id = b2.id ORDER BY t": (
+                "ORDER BY"
+            ),
+            "SELECT z.at_ FROM (SELECT s.id, s.ts, s5.at_ FROM s JOIN s5 FOR SYSTEM_TIME AS OF"
+            " s.ts ON s.id = s5.id) AS z JOIN s3 ON z.id = s3.id AND z.ts = s3.at_ ORDER BY at_": (
+                "ORDER BY"
+            ),
+        }.items()
+    },
 }
 
 
@@ -424,6 +444,12 @@ STATES = {
     f"SELECT s.id FROM s {VERSIONED} JOIN s5 FOR SYSTEM_TIME AS OF s5.at_ AS y ON s.id = y.id": [
         *(WAITING, VERSIONS),
         *(WAITING, "FOR SYSTEM_TIME AS OF: rows by key, forever"),
+    ],
+    "SELECT s.id FROM s JOIN b2 ON s.id = b2.id LEFT JOIN s5 FOR SYSTEM_TIME AS OF since"
+    " ON s.id = s5.id": [WAITING, "FOR SYSTEM_TIME AS OF: rows by key, forever"],
+    f"SELECT s.id FROM s JOIN b2 ON s.id = b2.id {VERSIONED}": [WAITING, VERSIONS],
+    "SELECT s.id FROM s JOIN b2 ON s.id = b2.id JOIN s3 ON s.id = s3.id AND since = at_": [
+        "a join: rows by key, forever"
     ],
     f"SELECT s.id FROM s {VERSIONED} JOIN s5 FOR SYSTEM_TIME AS OF s.ts AS y ON s.id = y.id": [
         *(WAITING, VERSIONS) * 2,

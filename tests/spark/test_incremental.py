@@ -27,6 +27,7 @@ CREATE TABLE s4 (id INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts) WITH ('k' 
 CREATE TABLE s5 (id INT, v STRING, at_ TIMESTAMP(3), WATERMARK FOR at_ AS at_,
     PRIMARY KEY (id) NOT ENFORCED) WITH ('k' = 'v');
 CREATE TABLE b (id INT, w STRING) WITH ('k' = 'v');
+CREATE TABLE b2 (id INT, since TIMESTAMP(3), WATERMARK FOR since AS since) WITH ('k' = 'v');
 CREATE TABLE p (id INT, pt AS PROCTIME()) WITH ('k' = 'v');
 CREATE VIEW w AS SELECT id, v FROM s WHERE id > 1;
 """
@@ -95,6 +96,8 @@ FIRST = (
 STATES: dict[str, OperatorState] = {
     COUNTS: OperatorState.WINDOW,
     f"SELECT n + 1 FROM ({COUNTS}) WHERE n > 1": OperatorState.WINDOW,
+    "SELECT COUNT(*) FROM TABLE(TUMBLE((SELECT s.ts, since FROM s JOIN b2 ON s.id = b2.id),"
+    f" DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY {BOUNDS}": OperatorState.WINDOW,
     f"WITH q AS ({COUNTS}) SELECT q.n, b.w FROM q JOIN b ON q.n = b.id": OperatorState.WINDOW,
     f"SELECT MAX(v) FROM (SELECT v, window_end AS e, window_start AS t FROM {TUMBLE})"
     " GROUP BY t, e": OperatorState.WINDOW,

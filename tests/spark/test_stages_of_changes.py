@@ -88,6 +88,8 @@ REFUSED = {
     "SELECT LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "OVER of rows that are updated",
     f"SELECT COUNT(*) FROM TABLE(TUMBLE((SELECT id, PROCTIME() AS pt FROM s), DESCRIPTOR(pt),"
     f" INTERVAL '1' MINUTE)) GROUP BY {BOUNDS}": "TUMBLE of rows that are updated",
+    "SELECT id FROM TABLE(TUMBLE((SELECT id, PROCTIME() AS pt FROM s), DESCRIPTOR(pt),"
+    " INTERVAL '1' MINUTE))": "TUMBLE of rows that are updated",
     "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND at_ BETWEEN s.ts AND"
     " s.ts + INTERVAL '1' MINUTE": "a join by bounds of the rowtimes of rows that are updated",
 }

@@ -30,6 +30,7 @@ from schema_core.query.relation import (
     is_inner,
     joins_in,
     kept_sides,
+    leaves_of,
     outer_columns,
     result_columns,
     rows_of,
@@ -48,17 +49,6 @@ KEY: Final = f"{PREFIX}key"
 LOOK_AHEAD: Final = frozenset({"LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST"})
 #: Tests whether a value is among the rows of a subquery.
 MEMBERSHIPS: Final = frozenset({"IN", "NOT IN"})
-
-
-def leaves_of(source: Relation) -> Iterator[Relation]:
-    """Yield the sources of FROM."""
-    rest = [source]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, relational.Join):
-            rest += [part.right, part.left]
-        else:
-            yield part
 
 
 def is_plain(leaf: Relation) -> TypeGuard[relational.Named]:

@@ -34,6 +34,7 @@ from schema_core.query.relation import (
     is_inner,
     joins_in,
     kept_sides,
+    leaves_of,
     relations_in,
     result_columns,
     rows_of,
@@ -64,7 +65,6 @@ from schema_core.spark.streaming.block_keys import (
     key_of,
     keys_of_sources,
     lasting_filters,
-    leaves_of,
     looks_ahead,
     operation_of,
     padded_aliases,
@@ -82,6 +82,7 @@ from schema_core.spark.streaming.incremental import (
     stream_plan,
 )
 from schema_core.spark.streaming.interval_joins import TimeBounds, time_bounds
+from schema_core.spark.streaming.rowtimes import is_column_in_time
 from schema_core.spark.streaming.stage_builder import AS_OF, HINT, WINDOW_AGGREGATES, StageBuilder
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
@@ -101,7 +102,6 @@ from schema_core.spark.streaming.stage_plans import (
 from schema_core.spark.streaming.state_retention import FOREVER
 from schema_core.spark.streaming.temporal_stages import (
     expiry_of,
-    is_column_in_time,
     keys_over_table,
     rows_of_versions,
     split_temporal_joins,
@@ -356,17 +356,31 @@ class _Staging(StageBuilder):
         return self.add_gate(rows, place, name, is_end=False)
 
     def _require_time_of_rows(self, rows: Relation, place: int, name: str) -> None:
-        """Refuse to wait for the rowtime of a version, which is older than that of its row."""
-        if self._is_time_of_version(rows, place):
-            self.refuse(f"{name} on the rowtime of a version", "use the rowtime of the left side")
+        """Refuse to wait for the rowtime of a version, which is older than that of its row.
 
-    def _is_time_of_version(self, rows: Relation, place: int) -> bool:
-        return not is_column_in_time(
-            rows,
-            place,
-            lambda scan, own: own not in self._version_times.get(id(scan), ()),
-            otherwise=True,
-        )
+        A row of a bounded table is joined with rows that arrive after its rowtime, too.
+        """
+        if not self._is_time_of_rows(rows, place):
+            self.refuse(
+                f"{name} on the rowtime of a version or of a bounded table that is joined",
+                "use the rowtime of the unbounded table, which is on the left side of joins FOR"
+                " SYSTEM_TIME AS OF",
+            )
+
+    def _is_time_of_rows(self, rows: Relation, place: int) -> bool:
+        """Return whether a rowtime is that of the rows that arrive."""
+        return is_column_in_time(rows, place, self._is_time_of_result, self.changes, otherwise=True)
+
+    def _is_time_of_result(self, scan: Scan, place: int) -> bool:
+        if id(scan) in self._version_times:
+            return place not in self._version_times[id(scan)]
+        match next((stage for stage in self.stages if stage.result is scan), None):
+            case Gate(input=input_) if place < len(input_.scan.columns):
+                return self._is_time_of_rows(input_.rows, place)
+            case Stage() as stage:
+                return _is_time_of_inputs(stage, place, self._is_time_of_rows, otherwise=True)
+            case _:
+                return True
 
     def _operator(self, block: relational.Select) -> Scan | None:
         """Return the rows of a block that Spark's own operator of windows computes."""
@@ -653,13 +667,28 @@ class _Staging(StageBuilder):
             conditions = [*conditions, *conjuncts(block.where)]
         return time_bounds(conditions, join)
 
-    def _delay_of_join(self, block: relational.Select, sides: Sequence[Relation]) -> int | None:
+    def _have_rowtimes(self, sides: Sequence[relational.Named], bounds: TimeBounds) -> bool:
+        """Return whether the sides of a join, by row, arrive with the rowtimes that have bounds."""
+        return all(
+            any(
+                side.alias == time.relation
+                and self._is_time_of_rows(side, _place_of(time, side.columns))
+                for side in sides
+            )
+            for time in (bounds.left, bounds.right)
+        )
+
+    def _delay_of_join(
+        self, block: relational.Select, sides: Sequence[relational.Named]
+    ) -> int | None:
         """Return for how many milliseconds an inner join of two sides delays its rows.
 
         It is None without bounds of the rowtimes, by which rows that are updated are not joined.
         """
         join, bounds = block.source, self._time_bounds(block)
         if bounds is None or not isinstance(join, relational.Join):
+            return None
+        if not self._have_rowtimes(sides, bounds):
             return None
         if not all(map(self.inserts, sides)):
             self.refuse(f"{INTERVAL} of rows that are updated", HINT)
@@ -688,7 +717,7 @@ class _Staging(StageBuilder):
         kept, other = sides
         undo = self.savepoint()
         rows = [replace(side, input=self._by_row(side.input)) for side in sides]
-        if not all(map(self.is_in_time, rows)):
+        if not all(map(self.is_in_time, rows)) or not self._have_rowtimes(rows, bounds):
             undo()
             return None
         if not all(map(self.inserts, rows)):
@@ -835,7 +864,7 @@ class _Staging(StageBuilder):
         temporal = cast("TemporalJoin", temporal_join(join))
         below = self._operand(named.input)
         place = _place_of(temporal.time, named.columns)
-        is_in_time = is_column_in_time(below, place, self._is_in_time)
+        is_in_time = is_column_in_time(below, place, self._is_in_time, self.changes)
         rows = self.add_gate(below, place, AS_OF, is_end=False, keeps_late=True)
         table = rows_of_versions(versions)
         keys = [] if table is None else keys_over_table(temporal, table)
@@ -879,7 +908,7 @@ class _Staging(StageBuilder):
                 continue
             if is_in_time and reference(column) == reference(period):
                 times.add(number)
-            if column.relation != named.alias or self._is_time_of_version(
+            if column.relation != named.alias or not self._is_time_of_rows(
                 below, _place_of(column, named.columns)
             ):
                 versions.add(number)
@@ -906,7 +935,7 @@ class _Staging(StageBuilder):
         """Return whether rows arrive before the watermark passes a column, if they are not late."""
         for operator, plan in self._operators:
             if operator is scan:
-                return is_column_in_time(plan.query, place, _is_never)
+                return is_column_in_time(plan.query, place, _is_never, self.changes)
         stage = next((stage for stage in self.stages if stage.result is scan), None)
         match stage:
             case None:
@@ -914,16 +943,15 @@ class _Staging(StageBuilder):
             case Gate(arrival=Column()):
                 return False
             case Gate(windows=None, is_end=True):
-                return is_column_in_time(stage.input.rows, place, _is_never)
+                return is_column_in_time(stage.input.rows, place, _is_never, self.changes)
             case Gate():
                 time = len(scan.columns) - 1 if stage.is_end else scan.columns.index(stage.time)
                 return place == time
             case Stage(complete=True):
-                rows = {id(input_.scan): input_.rows for input_ in stage.inputs}
-                return is_column_in_time(
-                    stage.query,
+                return _is_time_of_inputs(
+                    stage,
                     place,
-                    lambda part, own: is_column_in_time(rows[id(part)], own, self._is_in_time),
+                    lambda rows, own: is_column_in_time(rows, own, self._is_in_time, self.changes),
                 )
             case _:
                 return place in self._in_time.get(id(scan), ())
@@ -1034,3 +1062,17 @@ def _place_of(column: Typed, columns: Sequence[Column]) -> int:
 
 def _is_never(_: Scan, __: int) -> bool:
     return False
+
+
+def _is_time_of_inputs(
+    stage: Stage, place: int, of_rows: Callable[[Relation, int], bool], *, otherwise: bool = False
+) -> bool:
+    """Return for a column of a stage whether rows arrive in time, as `of_rows` does for inputs."""
+    rows = {id(input_.scan): input_.rows for input_ in stage.inputs}
+    return is_column_in_time(
+        stage.query,
+        place,
+        lambda scan, own: of_rows(rows[id(scan)], own),
+        lambda part: any(id(own) in rows for own in relations_in(part)),
+        otherwise=otherwise,
+    )

@@ -32,6 +32,7 @@ from schema_core.query.relation import (
     kept_sides,
     outer_columns,
     parts_of,
+    relations_in,
     rows_of,
     subexpressions,
     subqueries_in,
@@ -54,6 +55,7 @@ from schema_core.spark.streaming.interval_joins import (
     time_bounds,
     timed_join,
 )
+from schema_core.spark.streaming.rowtimes import is_column_in_time, is_time_of_source
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import BooleanType, LocalZonedTimestampType, TimestampType
 from schema_core.types.temporal import TimestampKind, timestamp_kind
@@ -380,6 +382,11 @@ class _StreamAnalysis:
         bounds = time_bounds(conditions, join)
         if bounds is None or not any(equations(conditions, join)):
             raise _NeedsStagesError
+        if not all(
+            is_time_of_source(join, time, lambda *_: True, self._changes, otherwise=True)
+            for time in (bounds.left, bounds.right)
+        ):
+            raise _NeedsStagesError
         return _Stream(left.table, state=OperatorState.JOIN, operation=join, time_bounds=bounds)
 
     def _window(self, table: relational.WindowTable) -> _Stream | None:
@@ -389,8 +396,21 @@ class _StreamAnalysis:
         _require_no_state(stream)
         if table.function == "SESSION":
             _decline(stream)  # a row changes the bounds of its session
+        place = [column.name for column in table.columns].index(table.time.name)
+        if not is_column_in_time(
+            table.input, place, lambda *_: True, self._changes, otherwise=True
+        ):
+            _decline(stream)
         windows = (*stream.windows, table)
         return _Stream(stream.table, windows, dict(bounds_of_window(table).items()))
+
+    def _changes(self, relation: relational.Relation) -> bool:
+        """Return whether a relation reads an unbounded table; common tables may."""
+        return any(
+            isinstance(part, relational.CommonScan)
+            or (isinstance(part, relational.Scan) and self._is_unbounded(part))
+            for part in relations_in(relation)
+        )
 
     # --- blocks --------------------------------------------------------------------------------
 

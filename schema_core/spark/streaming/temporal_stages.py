@@ -6,7 +6,7 @@ passed only the last one is kept: rows that arrive in time need no earlier one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
@@ -32,7 +32,7 @@ from schema_core.query.temporal_joins import (
 )
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading.row_kinds import KIND
-from schema_core.spark.streaming.block_keys import is_plain, leaves_of
+from schema_core.spark.streaming.block_keys import is_plain
 from schema_core.spark.streaming.group_windows import ANY, INPUT
 from schema_core.spark.streaming.stage_plans import RESULT, Input, VersionExpiry, scan_of
 from schema_core.types import MAX_LENGTH, DataType, VarCharType
@@ -223,45 +223,3 @@ def uses_of(left: Input) -> Input:
     keys = below.items[len(left.scan.columns) :]
     scan = scan_of([Column(ANY.name, ANY.expression.type)], RESULT)
     return Input(scan, replace(below, items=(ANY, *keys)), len(keys), left.inserts, is_use=True)
-
-
-def is_column_in_time(
-    relation: Relation,
-    place: int,
-    of_scan: Callable[[Scan, int], bool],
-    *,
-    otherwise: bool = False,
-) -> bool:
-    """Return whether rows arrive before the watermark passes the value of a column.
-
-    `of_scan` returns it for a column of a table, and `otherwise` is returned for computed columns.
-    The time of a window is passed with its end.
-    """
-    match relation:
-        case Scan():
-            return of_scan(relation, place)
-        case relational.Named(input=below) | relational.Sample(input=below):
-            return is_column_in_time(below, place, of_scan, otherwise=otherwise)
-        case relational.WindowTable(input=below, columns=columns):
-            if place >= len(columns) - 3:
-                return place == len(columns) - 1
-            return is_column_in_time(below, place, of_scan, otherwise=otherwise)
-        case relational.SetOperation(operator="UNION", all=True, left=left, right=right):
-            sides = (left, right)
-            return all(
-                is_column_in_time(side, place, of_scan, otherwise=otherwise) for side in sides
-            )
-        case relational.Select(items=items, source=source) if source is not None:
-            column = items[place].expression
-            for leaf in leaves_of(source):
-                if (
-                    isinstance(leaf, relational.Named)
-                    and isinstance(column, Ref)
-                    and column.relation == leaf.alias
-                ):
-                    names = [own.name for own in leaf.columns]
-                    own = names.index(column.name)
-                    return is_column_in_time(leaf, own, of_scan, otherwise=otherwise)
-            return otherwise
-        case _:
-            return otherwise
