@@ -67,3 +67,32 @@ def test_only_rows_that_are_added_have_codes(env: TableEnvironment) -> None:
 
     with pytest.raises(UnsupportedError, match="FROM_CHANGELOG of rows that are updated"):
         env.execute_sql("SELECT * FROM FROM_CHANGELOG(input => TABLE g, op => DESCRIPTOR(op))")
+
+
+def test_changes_of_a_table_are_rows_with_their_own_kinds(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    """Also those of one file that remove what others add."""
+    row = '{"id":%d,"n":%d}'
+    added_, removed = (row % (1, 1), row % (1, 2)), row % (2, 0)
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "0").write_text(
+        f'{{"before":null,"after":{added_[0]},"op":"c"}}\n'
+        f'{{"before":{added_[0]},"after":{added_[1]},"op":"u"}}\n'
+        f'{{"before":null,"after":{removed},"op":"c"}}\n'
+        f'{{"before":{removed},"after":null,"op":"d"}}\n',
+        encoding="utf-8",
+    )
+    env.execute_sql(
+        "CREATE TABLE t (id INT, n INT) WITH ('connector' = 'filesystem',"
+        f" 'path' = '{tmp_path}/t', 'format' = 'debezium-json', 'source.monitor-interval' = '1 s')"
+    )
+    changes = changes_until_stopped(env.execute_sql("SELECT op, id, n FROM TO_CHANGELOG(TABLE t)"))
+
+    assert [
+        ["+I", "INSERT", 1, 1],
+        ["+I", "UPDATE_BEFORE", 1, 1],
+        ["+I", "UPDATE_AFTER", 1, 2],
+        ["+I", "INSERT", 2, 0],
+        ["+I", "DELETE", 2, 0],
+    ] == changes

@@ -381,6 +381,19 @@ def test_what_time_decides_is_refused(session: Session, query: str) -> None:
     assert caught.value.problem.startswith(REFUSED[query])
 
 
+@pytest.mark.parametrize(
+    ("more", "are_decoded"), [("", True), (f" UNION ALL SELECT n FROM {WINDOWS}", False)]
+)
+def test_codes_are_decoded_in_their_order_if_nothing_else_is_computed(
+    session: Session, more: str, *, are_decoded: bool
+) -> None:
+    codes = "SELECT CAST(id AS BIGINT) FROM FROM_CHANGELOG(input => TABLE s, op => DESCRIPTOR(v))"
+    staged = staged_query(relation(session, codes + more), is_unbounded)
+
+    assert staged is not None
+    assert are_decoded == (staged.by_change is not None)
+
+
 def test_queries_of_bounded_tables_have_no_stages(session: Session) -> None:
     assert staged_query(relation(session, "SELECT COUNT(*) FROM b"), is_unbounded) is None
 

@@ -410,6 +410,26 @@ def test_rows_of_keys_without_changes_expire(
     assert ["Row('a', 5)", "Row('b', 3)", "Row('b', 8)"] == third
 
 
+def test_a_result_without_rows_is_kept_until_it_expires(
+    env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An aggregate without GROUP BY has a row before the first row arrives that it counts."""
+    env.get_config().set("table.exec.state.ttl", "1 h")
+    monkeypatch.setattr(stage_state, "COMPACTED", 2)
+    counts = []
+
+    query = "SELECT COUNT(DISTINCT v) AS n FROM s WHERE v > 9"
+    with closing(env.execute_sql(query).collect()) as result:
+        added(tmp_path / "s", "1", "a,,1,\n")
+        counts.append(str(next(result)))
+        for number, text in enumerate(("a,,2,\n", "a,,10,\n", "a,,11,\n"), start=2):
+            added(tmp_path / "s", str(number), text)
+            if number > 2:
+                counts += [str(next(result)) for _ in range(2)]
+
+    assert ["Row(0)", "Row(0)", "Row(1)", "Row(1)", "Row(2)"] == counts
+
+
 def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
     env: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ from schema_core.spark.streaming.stage_plans import (
     NEW,
     RESULT,
     VERSIONS,
+    AnyStage,
     Conversion,
     Gate,
     Input,
@@ -205,7 +206,7 @@ class _Staging(StageBuilder):
         self._require_window_aggregates(result)
         read = self.sources_of(result)
         sources = tuple(scan for scan in self._sources if id(scan) in read)
-        by_change = self._by_change(query, result, sources)
+        by_change = self._by_change(query, result, self.stages)
         if by_change is not None and self.stages:  # it decodes the changes itself
             result = query
             self.stages = []
@@ -224,19 +225,21 @@ class _Staging(StageBuilder):
         )
 
     def _by_change(
-        self, query: Relation, result: Relation, sources: Sequence[Scan]
+        self, query: Relation, result: Relation, stages: Sequence[AnyStage]
     ) -> Relation | None:
-        """Return a query with the kinds of its changes, if no rows are kept or joined."""
-        changes = {id(scan): self._changes[id(scan)] for scan in sources}
-        updated = {scan for scan, change in changes.items() if not change.inserts}
-        if any(change.key for change in changes.values()):
+        """Return a query with the kinds of its changes, if no rows are kept or joined.
+
+        `result` is the query by row, above the stages.
+        """
+        read = self.sources_of(result)
+        changes = {name: change for name, change in self._changes.items() if name in read}
+        if not all(change.inserts or change.have_kinds for change in changes.values()):
             return None
-        if not self.stages:
-            return change_query(result, lambda scan: id(scan) in updated)
-        decodes = (isinstance(part, Conversion) and not part.inserts for part in self.stages)
-        if self._bounded or not all(decodes):
+        decodes = (isinstance(part, Conversion) and not part.inserts for part in stages)
+        if stages and (self._bounded or self._operators or not all(decodes)):
             return None
-        return change_query(query, lambda scan: id(scan) in updated)
+        updated = {name for name, change in changes.items() if change.have_kinds}
+        return change_query(query if stages else result, lambda scan: id(scan) in updated)
 
     # --- relations -----------------------------------------------------------------------------
 
@@ -425,8 +428,15 @@ class _Staging(StageBuilder):
 
     def _conversion(self, function: relational.ProcessTable) -> Relation:
         """Return the result of TO_CHANGELOG or FROM_CHANGELOG."""
+        before = len(self.stages)
         rows = self._by_row(function.input)
-        if function.function == "FROM_CHANGELOG" and not self.inserts(rows):
+        if function.function == "TO_CHANGELOG":
+            by_change = self._by_change(function.input, rows, self.stages[before:])
+            if by_change is not None:
+                rows = function.input if self.stages[before:] else rows
+                del self.stages[before:]
+                return self.add_conversion(function, rows, None, by_change)
+        elif not self.inserts(rows):
             self.refuse("FROM_CHANGELOG of rows that are updated", HINT)
         key = next(iter(sorted(map(sorted, upsert_keys(function.input)))), None)
         columns = result_columns(function.input)

@@ -199,14 +199,20 @@ class StageBuilder:
         return retention_of(query, count, self._retention)
 
     def add_conversion(
-        self, function: relational.ProcessTable, rows: Relation, key: tuple[str, ...] | None
+        self,
+        function: relational.ProcessTable,
+        rows: Relation,
+        key: tuple[str, ...] | None,
+        by_change: Relation | None = None,
     ) -> Scan:
-        """Return the result of TO_CHANGELOG or FROM_CHANGELOG for rows by row with a key."""
+        """Return the result of TO_CHANGELOG or FROM_CHANGELOG: see `Conversion`."""
         input_ = self.make_input(rows)
+        if by_change is not None:
+            input_ = replace(input_, rows=rows)
         result = scan_of(function.columns, len(self.stages))
         inserts = function.function == "TO_CHANGELOG"
         function = replace(function, input=input_.scan)
-        self.stages.append(Conversion(input_, function, key, result, inserts))
+        self.stages.append(Conversion(input_, function, key, by_change, result, inserts))
         self.changing[id(result)] = result, inserts
         self.delays[id(result)] = self.delay_of(rows)
         return result

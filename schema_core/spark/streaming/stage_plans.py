@@ -41,6 +41,11 @@ class SourceChanges:
     key: tuple[str, ...] = ()
     are_rows: bool = False
 
+    @property
+    def have_kinds(self) -> bool:
+        """Whether they are used as they are."""
+        return not (self.inserts or self.key or self.are_rows)
+
 
 #: The changes of a table whose rows are only added.
 INSERTIONS: Final = SourceChanges()
@@ -216,6 +221,7 @@ class Conversion:
         input: The rows or changes.
         function: The function, over the scan of `input`.
         key: The columns of an upsert key of the changes, None without one.
+        by_change: The rows of `input` with the kinds of its changes; see `StagedQuery`.
         result: What later stages scan.
         inserts: Whether rows are only added to the result.
     """
@@ -223,6 +229,7 @@ class Conversion:
     input: Input
     function: relational.ProcessTable
     key: tuple[str, ...] | None
+    by_change: Relation | None
     result: Scan
     inserts: bool
 

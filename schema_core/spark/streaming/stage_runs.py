@@ -94,10 +94,14 @@ VERSION: Final = 1
 
 
 class Changes(NamedTuple):
-    """Changes of a scan: its columns and `ROW_KIND`; `inserts` is whether rows are only added."""
+    """Changes of a scan: its columns and `ROW_KIND`; `inserts` is whether rows are only added.
+
+    `in_order` are all changes of a table, of all kinds and in their order, if it has such.
+    """
 
     frame: DataFrame
     inserts: bool
+    in_order: DataFrame | None = None
 
 
 def now() -> int:
@@ -286,7 +290,7 @@ class StageRuns:
                 changes[id(stage.result)] = Changes(result, stage.inserts)
             by_change = self._query.by_change
             if by_change is not None:
-                return self._in_order(by_change, changes)
+                return self._in_order(self._query.query, by_change, changes)
             return self._by_row(self._query.query, changes)
         finally:
             rows.unpersist()
@@ -346,7 +350,11 @@ class StageRuns:
         for place, scan in enumerate(self._query.sources):
             own = rows_of_source(rows, place).drop(WATERMARK)
             changes = self._query.changes[place]
-            arrived[id(scan)] = Changes(self._changes_of(place, own), changes.inserts)
+            in_order = None
+            if changes.have_kinds:
+                in_order = own.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
+            frame = self._changes_of(place, own)
+            arrived[id(scan)] = Changes(frame, changes.inserts, in_order)
         for place, (scan, _) in enumerate(self._query.operators, len(self._query.sources)):
             own = rows_of_source(rows, place).drop(WATERMARK)
             arrived[id(scan)] = Changes(adding(own), inserts=True)
@@ -367,8 +375,6 @@ class StageRuns:
             return adding(rows)
         if changes.key:
             return self._normalize(place, rows, changes.key)
-        if self._query.by_change is not None:
-            return rows.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
         return without_opposites(rows.drop(CHANGE_ORDER))
 
     def _changes_as_rows(self, scan: Scan, rows: DataFrame) -> DataFrame:
@@ -502,6 +508,9 @@ class StageRuns:
 
     def _convert(self, stage: Conversion, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of rows with codes, or rows with the codes of changes."""
+        if stage.by_change is not None:
+            rows = self._in_order(stage.input.rows, stage.by_change, changes)
+            return adding(encoded_changes(rows, stage.function))
         rows = self._by_row(stage.input.rows, changes)
         if not stage.inserts:
             return without_opposites(decoded_changes(rows.drop(ROW_KIND), stage.function))
@@ -523,7 +532,9 @@ class StageRuns:
             if (rows := kept[index].rows_before(new)) is not None
         }
         clock = self._clock_of(stage)
-        living = clock.living_keys(before.values())
+        stored = self._results[place]
+        touched = self._touched_results(stage, stored, read[0], keys)
+        living = clock.living_keys([*before.values(), *touched])
         frames = {}
         for index, (input_, new) in enumerate(zip(stage.inputs, read, strict=True)):
             rows = new
@@ -535,7 +546,8 @@ class StageRuns:
         result = result.selectExpr("*", f"{_hash(result, stage.key)} AS {quote(HASH)}")
         hidden = [column.name for column in columns[len(stage.result.columns) :]]
         result = result.drop(*hidden)
-        stored = self._results[place]
+        if touched:  # without new rows, an expired key has no result, not that of no rows
+            result = _of_keys(result, keys, has_key=True)
         like = clock.with_time(adding(result))
         old = stored.rows_before(like)
         if stage.inserts and old is None:
@@ -543,13 +555,27 @@ class StageRuns:
         else:
             former = None
             if old is not None:
-                old = clock.of_keys(_of_keys(old, keys, has_key=bool(stage.key)), living)
+                has_key = bool(stage.key or touched)
+                old = clock.of_keys(_of_keys(old, keys, has_key=has_key), living)
                 former = stored.remaining(old.drop(TOUCHED))
             new_changes = difference(result, None if former is None else former.drop(ROW_KIND))
             new_changes = _without_removals(new_changes, stage) if stage.inserts else new_changes
         change = stored.add(clock.with_time(new_changes))
         clock.compact(kept, read, [(stored, change)])
         return change.drop(HASH, TOUCHED)
+
+    @staticmethod
+    def _touched_results(
+        stage: Stage, stored: StoredRows, new: DataFrame, keys: DataFrame
+    ) -> list[DataFrame]:
+        """Return the results of some keys, with the times of their changes, if rows expire.
+
+        A key has a result without rows: that of an aggregate without GROUP BY.
+        """
+        if not stage.retention:
+            return []
+        results = stored.rows_before(new.select(quote(HASH), quote(TOUCHED)))
+        return [] if results is None else [_of_keys(results, keys, has_key=True)]
 
     def _clock_of(self, stage: Stage) -> ClockOfKeys:
         return ClockOfKeys(stage.retention, self._now)
@@ -648,16 +674,19 @@ class StageRuns:
         frame = changes.selectExpr("*", f"{_hash(changes, places)} AS {quote(HASH)}")
         return frame.drop(*changes.columns[width : width + input_.key])
 
-    def _in_order(self, query: Relation, changes: Mapping[int, Changes]) -> DataFrame:
-        """Return the changes of a query that has their kinds: see `StagedQuery.by_change`."""
+    def _in_order(
+        self, rows: Relation, query: Relation, changes: Mapping[int, Changes]
+    ) -> DataFrame:
+        """Return the changes of `rows` by a query that has their kinds, in their order."""
         scans = (
             [part for part in relational.relations_in(each) if isinstance(part, Scan)]
-            for each in (self._query.query, query)
+            for each in (rows, query)
         )
         frames = {}
         for scan, with_kinds in zip(*scans, strict=True):
             if id(scan) in changes:
-                frame = changes[id(scan)].frame
+                own = changes[id(scan)]
+                frame = own.frame if own.in_order is None else own.in_order
                 frames[id(with_kinds)] = frame if has_kinds(with_kinds) else frame.drop(ROW_KIND)
         return self._frame_of(query, result_columns(query), frames)
 

@@ -131,11 +131,15 @@ class StoredRows:
         """Write the last files as one after the micro-batch, if there are many.
 
         Changes that do not meet the condition are left out, and those that `limit` leaves out
-        because of others.
+        because of others: more and more of the oldest file, which is therefore written again when
+        it has not been for `COMPACTED` times as long.
         """
         if not self.has_many_changes:
             return
-        place = len(self._before)
+        oldest = self._before[0]
+        has_limit = condition != "TRUE" or limit is not None
+        is_old = has_limit and self._number - oldest.last >= COMPACTED**2
+        place = 0 if is_old else len(self._before)
         size = self._size(Span(self._number, self._number))
         while place:
             earlier = self._before[place - 1]

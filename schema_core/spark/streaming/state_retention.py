@@ -121,7 +121,11 @@ class ClockOfKeys:
         pairs = list(zip(inputs, new, strict=True))
         living = None
         if any(stored.has_many_changes for stored in inputs):
-            every = [rows for stored, own in pairs for rows in (stored.rows_before(own), own)]
+            every = [
+                rows
+                for stored, own in (*pairs, *results)
+                for rows in (stored.rows_before(own), own)
+            ]
             living = self.living_keys(rows for rows in every if rows is not None)
         for (stored, own), limit in zip_longest((*pairs, *results), limits):
             if living is None:
