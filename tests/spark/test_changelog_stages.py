@@ -178,6 +178,8 @@ STAGES = {
         True,
     ),
     "SELECT s.id FROM s LEFT JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id": (AS_OF, True),
+    "SELECT SUM(s.id) OVER (PARTITION BY s.id ORDER BY CAST(since AS TIMESTAMP(3))) FROM s JOIN b2"
+    " ON s.id = b2.id": (["OVER 1"], False),
     # only the equations of ON are keys of versions
     "SELECT s.id FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id WHERE s.v = s5.v": (
         AS_OF,

@@ -367,7 +367,7 @@ class _Staging(StageBuilder):
             self.refuse(
                 f"{name} on the rowtime of a version or of a bounded table that is joined",
                 "use the rowtime of the unbounded table, which is on the left side of joins FOR"
-                " SYSTEM_TIME AS OF",
+                " SYSTEM_TIME AS OF, or order OVER by a CAST to TIMESTAMP(3), which updates rows",
             )
 
     def _is_time_of_rows(self, rows: Relation, place: int) -> bool:
