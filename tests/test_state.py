@@ -24,6 +24,8 @@ ALLOWED = {
     "connectors/files/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
     "connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",
+    "environment/jobs/graph.py: _SINKS_OF_SET": "a context variable, reset at the end of a block",
+    "spark/python/dependencies.py: _SENT": "what the workers of a Spark have, by weak reference",
 }
 
 #: Unbounded cache of a function with parameters -> why it may be.
@@ -31,6 +33,7 @@ ALLOWED_CACHES = {
     "catalog/resolve.py: _member_names": "by class of objects",
     "base/left_deep.py: _names_of": "by class of nodes",
     "types/base.py: _other_fields": "by class of types",
+    "spark/python/dependencies.py: _installed": "by requirements that the environment names",
     "spark/compiler/template.py: template": "by templates, which are literals of the compiler",
     "testing/expression_trees.py: _leaves": "of tests, by the columns of a strategy",
     "testing/expression_trees.py: _root": "of tests, by the columns of a strategy",

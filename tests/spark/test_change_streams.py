@@ -134,3 +134,21 @@ def test_windows_of_changes(session: SparkSession, tmp_path: Path, config: dict[
         ["+I", "TUMBLE", "2024-01-01 00:00:10.000", 1],
         ["+I", "TUMBLE", "2024-01-01 00:01:10.000", 1],
     ] == sorted(changes_until_stopped(env.execute_sql(sql)))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        (
+            "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts),"
+            " INTERVAL '1' SECOND)) GROUP BY window_start, window_end"
+        ),
+        "SELECT op, id FROM TO_CHANGELOG(TABLE t)",
+    ],
+)
+def test_plans_of_changes(session: SparkSession, tmp_path: Path, query: str) -> None:
+    columns = "id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    case = table("debezium-json", [], columns, query, {})
+    env = arriving(session, case, tmp_path, random.Random(1))
+
+    assert "== State ==" in env.explain_sql(query)

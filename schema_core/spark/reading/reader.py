@@ -408,10 +408,8 @@ class Reader:
         )
         if recorder is not None and lookup is not None:  # EXPLAIN looks nothing up
             lookup = lookup._replace(hint={})
-        if streams and self._holds_changes(scan) and not kinds:
-            if recorder is None:
-                raise _needs_kinds(bound)
-            kinds = True  # EXPLAIN shows how the changes are read
+        if streams and self._holds_changes(scan) and not kinds and recorder is None:
+            raise _needs_kinds(bound)
         is_own = streams or kinds or bool(lookup and lookup.hint)
         kept = None if is_own else self._scans.find(session, request)
         source: Source | None = None

@@ -105,7 +105,7 @@ def source_frame(  # noqa: PLR0913 - one argument for each way to read
         streams: Whether a streaming job reads an unbounded table.
         further: Keys of metadata that are columns of the frame as well, after the others.
         kinds: Whether the table's changes are returned, with `ROW_KIND` as the last column, instead
-            of the rows that they leave; if they arrive as a stream, followed by `CHANGE_ORDER`.
+            of the rows that they leave; those of `messages` are followed by `CHANGE_ORDER`.
         as_versions: Whether a join reads the changes as versions.
         looks_up: Whether a join reads the table as of the processing time.
         messages: The messages of a micro-batch that hold the changes: see `message_stream`.
@@ -128,9 +128,9 @@ def source_frame(  # noqa: PLR0913 - one argument for each way to read
         looks_up=looks_up,
         messages=messages,
     )
-    parts = (ROW_KIND, CHANGE_ORDER) if streams else (ROW_KIND,)
+    parts = (ROW_KIND,) if messages is None else (ROW_KIND, CHANGE_ORDER)
     own: list[NamedNode] = [(ColumnNode(name), name) for name in parts] if kinds else []
-    ignored = {*unused, *raws.keys(), *(name for _, name in own)}
+    ignored = {*unused, *raws.keys(), ROW_KIND, CHANGE_ORDER}
     frame = checked_frame(read, declared, connector.identifier, context.session, ignored)
     raw = tuple(raws[field.name] for field in frame.schema.fields if field.name in raws)
     without_null = {field.name for field in frame.schema.fields if not field.nullable}
@@ -171,7 +171,7 @@ def _read(
     messages: DataFrame | None,
 ) -> tuple[DataFrame, Collection[str]]:
     """Return what a connector reads, and the columns that it reports without NULL."""
-    if kinds and streams:
+    if streams and (kinds or has_changes(connector, context.options)):
         changing = cast("SupportsChangelogStream", connector)
         if messages is None:  # for EXPLAIN, which does not run them
             messages = message_stream(connector, context)
