@@ -71,7 +71,7 @@ def unpivot(source: syntax.Unpivot, data: Relation, chain: ScopeChain) -> relati
     )
     where = None
     if not source.include_nulls:
-        where = _is_any_measure_set(source, SelectScope(chain, (SourceBinding(ITEMS, added),)))
+        where = _measures_condition(source, SelectScope(chain, (SourceBinding(ITEMS, added),)))
         if len(measures) == 1:
             measures = [Column(measures[0].name, measures[0].type.not_null())]
     items = [
@@ -153,7 +153,7 @@ def _comparable(constant: Typed) -> Hashable:
             return constant
 
 
-def _is_any_measure_set(source: syntax.Unpivot, scope: SelectScope) -> Typed:
+def _measures_condition(source: syntax.Unpivot, scope: SelectScope) -> Typed:
     """Return the condition that some measure is not NULL."""
     names = [syntax.Name((ITEMS, *name.parts), span=name.span) for name in source.measures]
     tests: list[syntax.Expression] = [
