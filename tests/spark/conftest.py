@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from schema_core.spark.connector import ReadContext, WriteContext
 
 
-#: Programs that import PyFlink, which `test_pyflink_programs` changes.
-collect_ignore = ["pyflink_programs"]
+#: Programs that import PyFlink: `test_pyflink_programs` changes them, and
+#: `test_unchanged_programs` runs them as they are.
+collect_ignore = ["pyflink_programs", "unchanged_programs"]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -249,13 +249,13 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
             lambda t: t.select(
                 udf(lambda s: s, result_type="TIMESTAMP_LTZ(3)", func_type="pandas")(col("id"))
             ),
-            "not-executable",
+            "job-failed",
         ),
         (
             lambda t: t.select(
                 udf(lambda s: s, result_type="VARCHAR(2)", func_type="pandas")(col("line"))
             ),
-            "not-executable",
+            "job-failed",
         ),
         (lambda t: udf(len, result_type=INT, func_type="arrow"), "wrong-argument"),
         (lambda t: t.flat_map(split.alias("word", "length")), "wrong-argument"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -65,9 +65,9 @@ def _function_table(
     find = connector.vector_search(request, context)
     limit = search.limit
 
-    def nearest(vector: Sequence[float] | None) -> Iterable[tuple[Any, ...]]:
+    def nearest(vector: Sequence[float] | None) -> list[tuple[Any, ...]]:
         if vector is None:
-            return ()
+            return []
         return [tuple(row) for row in islice(find(list(vector)), limit)]
 
     row: DataType = DataTypes.ROW(

@@ -22,6 +22,8 @@ from schema_core.spark.python.user_functions import UserCalls
 class Registered:
     """Keeps the functions that a session would register."""
 
+    session = None
+
     def __init__(self) -> None:
         self.functions: list[Callable[..., Any]] = []
 
