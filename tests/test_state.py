@@ -33,7 +33,7 @@ ALLOWED_CACHES = {
     "catalog/resolve.py: _member_names": "by class of objects",
     "base/left_deep.py: _names_of": "by class of nodes",
     "types/base.py: _other_fields": "by class of types",
-    "spark/python/dependencies.py: _installed": "by requirements that the environment names",
+    "spark/python/dependencies.py: _install_packages": "by requirements that the environment names",
     "spark/compiler/template.py: template": "by templates, which are literals of the compiler",
     "testing/expression_trees.py: _leaves": "of tests, by the columns of a strategy",
     "testing/expression_trees.py: _root": "of tests, by the columns of a strategy",

@@ -113,7 +113,7 @@ def _replace_in(typed: Typed, new: _Columns) -> Typed:
 def _replace_in_expressions(block: relational.Select, new: _Columns) -> relational.Select:
     """Return a block with other columns in its clauses, FROM excepted."""
 
-    def changed(typed: Typed | None) -> Typed | None:
+    def change(typed: Typed | None) -> Typed | None:
         return None if typed is None else _replace_in(typed, new)
 
     grouping = block.grouping
@@ -125,10 +125,10 @@ def _replace_in_expressions(block: relational.Select, new: _Columns) -> relation
         items=tuple(
             item._replace(expression=_replace_in(item.expression, new)) for item in block.items
         ),
-        where=changed(block.where),
+        where=change(block.where),
         grouping=grouping,
-        having=changed(block.having),
-        qualify=changed(block.qualify),
+        having=change(block.having),
+        qualify=change(block.qualify),
     )
 
 

@@ -703,7 +703,7 @@ def _columns_at(
     }
 
 
-def _selected(
+def _positions_of_items(
     items: Sequence[relational.Item],
     source: Relation,
     positions: Callable[[Relation], set[int]],
@@ -726,7 +726,7 @@ def _window_time_positions(relation: Relation) -> set[int]:
         case relational.WindowTable():
             return {len(relation.columns) - 1}
         case Select(items=items, source=source) if source is not None:
-            return _selected(items, source, _window_time_positions)
+            return _positions_of_items(items, source, _window_time_positions)
         case _:
             return set()
 
@@ -770,7 +770,7 @@ def _rowtime_positions(relation: Relation) -> set[int]:
             positions = _rowtime_positions
             if relation.grouping is not None:
                 positions = _window_time_positions
-            return marked | _selected(items, source, positions)
+            return marked | _positions_of_items(items, source, positions)
         case relational.SetOperation(operator="UNION", all=True, left=left, right=right):
             return marked | (_rowtime_positions(left) & _rowtime_positions(right))
         case _:

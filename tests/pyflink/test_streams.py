@@ -98,9 +98,9 @@ def test_types_are_equal_by_their_parts() -> None:
 def test_instants_and_lengths_of_time() -> None:
     assert "Instant<-1, 999000000>" == str(Instant.of_epoch_milli(-1))
     assert 1000 == Instant(1, 5).to_epoch_milli()
-    moment = dt.datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=dt.UTC)
-    assert Instant(-1, 1000) == Instant.of_datetime(moment)
-    assert moment == Instant(-1, 1000).to_datetime()
+    before_1970 = dt.datetime(1969, 12, 31, 23, 59, 59, 1, tzinfo=dt.UTC)
+    assert Instant(-1, 1000) == Instant.of_datetime(before_1970)
+    assert before_1970 == Instant(-1, 1000).to_datetime()
     assert "5000 ms" == str(Time.seconds(5))
     assert Time.days(1) == Time.hours(24)
     assert dt.timedelta(days=1, minutes=1) == Duration.of_minutes(1441).to_timedelta()

@@ -16,7 +16,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf
-from schema_core.spark.python.dependencies import _installed, _module_zip
+from schema_core.spark.python.dependencies import _install_packages, _module_zip
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.types import DataTypes
 
@@ -84,22 +84,22 @@ def test_functions_open_files_of_archives(
 
 
 @pytest.fixture
-def unconnected() -> TableEnvironment:
+def env_without_spark() -> TableEnvironment:
     return TableEnvironment.create(EnvironmentSettings.in_batch_mode())
 
 
-def test_the_options_are_set_by_programs_only(unconnected: TableEnvironment) -> None:
-    unconnected.add_python_archive("a.zip")
-    unconnected.add_python_archive("b.zip", "b")
-    unconnected.set_python_requirements("r.txt", "packages")
-    options = unconnected.get_config().to_map()
+def test_the_options_are_set_by_programs_only(env_without_spark: TableEnvironment) -> None:
+    env_without_spark.add_python_archive("a.zip")
+    env_without_spark.add_python_archive("b.zip", "b")
+    env_without_spark.set_python_requirements("r.txt", "packages")
+    options = env_without_spark.get_config().to_map()
     assert ("a.zip,b.zip#b", "r.txt#packages") == (
         options["python.archives"],
         options["python.requirements"],
     )
     for key in ("python.files", "python.archives", "python.requirements"):
         with pytest.raises(SchemaError, match="does not set") as caught:
-            unconnected.execute_sql(f"SET '{key}' = 'x'")
+            env_without_spark.execute_sql(f"SET '{key}' = 'x'")
         assert "reserved-option" == caught.value.code
 
 
@@ -113,9 +113,9 @@ def test_what_cannot_be_sent_is_refused(tmp_path: Path) -> None:
         (lambda: _module_zip(str(tmp_path / "missing.py")), "there is no Python file"),
         (lambda: _module_zip(str(tmp_path / "compiled")), "is compiled"),
         (lambda: _module_zip(str(tmp_path / "text.txt")), "has no modules"),
-        (lambda: _installed(f"{tmp_path / 'none.txt'}"), "there is no requirements file"),
+        (lambda: _install_packages(f"{tmp_path / 'none.txt'}"), "there is no requirements file"),
         (
-            lambda: _installed(f"{tmp_path / 'requirements.txt'}#{tmp_path / 'empty'}"),
+            lambda: _install_packages(f"{tmp_path / 'requirements.txt'}#{tmp_path / 'empty'}"),
             "cannot be installed: ERROR",
         ),
     ]
@@ -139,5 +139,5 @@ def test_required_packages_are_installed_from_a_directory(tmp_path: Path) -> Non
     requirements = tmp_path / "requirements.txt"
     requirements.write_text("needed-by-test\n")
 
-    with zipfile.ZipFile(_installed(f"{requirements}#{tmp_path}")) as modules:
+    with zipfile.ZipFile(_install_packages(f"{requirements}#{tmp_path}")) as modules:
         assert b"VALUE = 5\n" == modules.read("needed_by_test.py")

@@ -140,10 +140,10 @@ class JdbcCatalog(Catalog):
         return TableKind.TABLE
 
     def _require_table(self, path: ObjectPath) -> tuple[str | None, str]:
-        found = self._find(path)
-        if found is None:
+        table = self._find(path)
+        if table is None:
             raise NotFoundError(f"there is no table {show(str(path))}", code="table-not-found")
-        return found
+        return table
 
     def get_table(self, table_path: ObjectPath) -> CatalogTable:
         """Return a table of the connector `jdbc` with the columns of the database.

@@ -255,8 +255,8 @@ class StreamTableEnvironment(TableEnvironment):
 
         Raises:
             SchemaError: with code `unknown-column`, `unknown-metadata`, or the codes of schemas.
-            UnsupportedError: with code `needs-flink` for values of any Python object, which are no
-                columns.
+            UnsupportedError: with code `needs-flink` for values of any Python object, from
+                which no columns can be made.
         """
         require_instance(data_stream, DataStream, "data_stream")
         rows = data_stream.build_rows(self).without_hidden((ORDER,))
@@ -268,11 +268,11 @@ class StreamTableEnvironment(TableEnvironment):
             )
         match fields_or_schema:
             case ():
-                return _declared(rows.without_hidden())
+                return _with_derived_types(rows.without_hidden())
             case (Schema() as schema,):
                 return self._with_schema(rows, schema)
             case fields:
-                return _with_names(_declared(rows.without_hidden()), fields)
+                return _with_names(_with_derived_types(rows.without_hidden()), fields)
 
     def create_temporary_view(  # type: ignore[override]
         self,
@@ -421,7 +421,7 @@ def _time_of(column: UnresolvedMetadataColumn, rows: StreamRows) -> Any:
     return call_sql(f"TO_TIMESTAMP_LTZ(`{TIME}`, 3)").alias(column.name)
 
 
-def _declared(rows: StreamRows) -> Table:
+def _with_derived_types(rows: StreamRows) -> Table:
     """Return the rows with the data types that Flink derives."""
     types = zip(rows.type_info.column_names, rows.type_info.column_types, strict=True)
     return rows.table.select(

@@ -56,7 +56,7 @@ def send_dependencies(session: SparkSession, options: Mapping[str, str]) -> bool
         for file in files:
             _send_modules(session, _module_zip(file), sent)
         if required:
-            _send_modules(session, _installed(required), sent)
+            _send_modules(session, _install_packages(required), sent)
         for archive in archives:
             if archive not in sent:
                 _send_archive(session, archive)
@@ -72,10 +72,10 @@ def _items(text: str | None) -> list[str]:
     return [item.strip() for item in (text or "").split(",") if item.strip()]
 
 
-def _existing(text: str, what: str) -> Path:
+def _existing_path(text: str, kind: str) -> Path:
     path = Path(text.removeprefix("file://"))
     if not path.exists():
-        raise _failure(f"there is no {what} {show(text)}")
+        raise _failure(f"there is no {kind} {show(text)}")
     return path.absolute()
 
 
@@ -93,7 +93,7 @@ def _send_modules(session: SparkSession, modules: Path, sent: set[str]) -> None:
 
 def _send_archive(session: SparkSession, text: str) -> None:
     name, _, directory = text.partition("#")
-    path = _existing(name, "archive")
+    path = _existing_path(name, "archive")
     if not path.name.lower().endswith(ARCHIVES):
         raise _failure(
             f"Spark does not extract {show(name)}",
@@ -117,7 +117,7 @@ def _directory() -> TemporaryDirectory[str]:
 
 def _module_zip(text: str) -> Path:
     """Return the zip of a module, of a directory's modules, or of zipped modules."""
-    path = _existing(text, "Python file")
+    path = _existing_path(text, "Python file")
     if path.is_dir():
         return _zip_of(_files_in(path))
     if path.suffix == ".py":
@@ -170,10 +170,10 @@ def _require_not_compiled(name: str) -> None:
 
 
 @cache
-def _installed(required: str) -> Path:
+def _install_packages(required: str) -> Path:
     """Return the zip of the packages of a requirements file, installed by pip once."""
     name, _, cached = required.partition("#")
-    file = _existing(name, "requirements file")
+    file = _existing_path(name, "requirements file")
     target = mkdtemp(prefix="packages-", dir=_directory().name)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     command += ["--target", target, "--requirement", str(file)]
@@ -181,7 +181,7 @@ def _installed(required: str) -> Path:
     if cached:  # without an index, an isolated build would have no tools
         command.append("--no-build-isolation")
         settings["PIP_NO_INDEX"] = "1"
-        settings["PIP_FIND_LINKS"] = str(_existing(cached, "directory of packages"))
+        settings["PIP_FIND_LINKS"] = str(_existing_path(cached, "directory of packages"))
     try:
         result = subprocess.run(  # noqa: S603 - only a program names the file and the directory
             command, env=settings, capture_output=True, text=True, timeout=TIMEOUT, check=False

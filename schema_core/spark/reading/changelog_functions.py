@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 def from_changelog(context: OperatorContext, table: relational.ProcessTable) -> str:
     """Return the rows that the changes of the input leave, or the changes: see `has_kinds`."""
-    changes = decoded_changes(context.rows(table.input), table)
+    changes = decode_changes(context.rows(table.input), table)
     is_changes = has_kinds(table)
     names = [name for name in changes.columns if name != ROW_KIND]
     return context.query(changes if is_changes else state_of(changes, (), names))
 
 
-def decoded_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
+def decode_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
     """Return the changes of the rows of the input, with `ROW_KIND`.
 
     The query fails for a row without one of the expected codes, or drops it.
@@ -98,10 +98,10 @@ def to_changelog(context: OperatorContext, table: relational.ProcessTable) -> st
             hint="apply it to rows that are only inserted, to tables of changes or to the result"
             " of FROM_CHANGELOG",
         )
-    return context.query(encoded_changes(context.rows(changes), table))
+    return context.query(encode_changes(context.rows(changes), table))
 
 
-def encoded_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
+def encode_changes(frame: DataFrame, table: relational.ProcessTable) -> DataFrame:
     """Return changes as rows. Their kind is the last column; those without a code are dropped."""
     arguments = process_arguments(table.function, table.call)
     time = time_column(arguments)

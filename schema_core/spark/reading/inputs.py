@@ -439,13 +439,13 @@ class InlineSource(ConnectorBase):
         if comparable(stored[name]) != comparable(to_spark(given)):
             value = Cast(node, to_spark_sql(given))
         if given != type_ and not exact:
-            value = _converted(value, given, type_, zone)
+            value = _cast_physical(value, given, type_, zone)
         elif comparable(to_spark(given)) != comparable(to_spark(type_)):
-            value = _converted(value, given, _with_all_digits(given, type_), zone)
+            value = _cast_physical(value, given, _with_all_digits(given, type_), zone)
         return of_exact_type(value, type_, name) if exact else value
 
 
-def _converted(node: Node, given: DataType, type_: DataType, zone: str) -> Node:
+def _cast_physical(node: Node, given: DataType, type_: DataType, zone: str) -> Node:
     value = convert(from_physical(node, given), given.nullable(), type_.nullable(), zone)
     return to_physical(value, type_)
 

@@ -32,7 +32,7 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.compiler.tree import quote
-from schema_core.spark.reading.changelog_functions import decoded_changes, encoded_changes
+from schema_core.spark.reading.changelog_functions import decode_changes, encode_changes
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import KIND, has_kinds
 from schema_core.spark.session.api_mode import functions_of
@@ -510,11 +510,11 @@ class StageRuns:
         """Return the changes of rows with codes, or rows with the codes of changes."""
         if stage.by_change is not None:
             rows = self._in_order(stage.input.rows, stage.by_change, changes)
-            return adding(encoded_changes(rows, stage.function))
+            return adding(encode_changes(rows, stage.function))
         rows = self._by_row(stage.input.rows, changes)
         if not stage.inserts:
-            return without_opposites(decoded_changes(rows.drop(ROW_KIND), stage.function))
-        return adding(encoded_changes(in_order_of_changes(rows, stage.key), stage.function))
+            return without_opposites(decode_changes(rows.drop(ROW_KIND), stage.function))
+        return adding(encode_changes(in_order_of_changes(rows, stage.key), stage.function))
 
     def _run(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of a stage's result, without columns of its key."""

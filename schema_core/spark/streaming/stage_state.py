@@ -99,9 +99,8 @@ class StoredRows:
         if condition != "TRUE":
             dropped = {"dropped": f"count_if(NOT ({condition}))"}
             changes = self._awaited.observe("dropped", changes, dropped).where(condition)
-        own = Span(self._number, self._number)
-        self._write(changes, own)
-        return self._read([own], changes)
+        self._write(changes, self._own)
+        return self._read([self._own], changes)
 
     def replace(self, rows: DataFrame) -> DataFrame:
         """Store all rows after the micro-batch, and return them as they are stored."""
@@ -117,6 +116,11 @@ class StoredRows:
         return self._read(self._before, changes) if self._before else None
 
     @property
+    def _own(self) -> Span:
+        """The file of the micro-batch alone."""
+        return Span(self._number, self._number)
+
+    @property
     def has_many_changes(self) -> bool:
         """Whether `compact` writes files of changes as one."""
         single = takewhile(lambda span: span.first == span.last, reversed(self._before))
@@ -130,9 +134,9 @@ class StoredRows:
     ) -> None:
         """Write the last files as one after the micro-batch, if there are many.
 
-        Changes that do not meet the condition are left out, and those that `limit` leaves out
-        because of others: more and more of the oldest file, which is therefore written again when
-        it has not been for `COMPACTED` times as long.
+        Changes that do not meet the condition are left out, and so are those that `limit` does not
+        select. As time passes, these are more and more of the oldest file: it is written again at
+        least every `COMPACTED` times `COMPACTED` micro-batches.
         """
         if not self.has_many_changes:
             return
@@ -140,7 +144,7 @@ class StoredRows:
         has_limit = condition != "TRUE" or limit is not None
         is_old = has_limit and self._number - oldest.last >= COMPACTED**2
         place = 0 if is_old else len(self._before)
-        size = self._size(Span(self._number, self._number))
+        size = self._size(self._own)
         while place:
             earlier = self._before[place - 1]
             own = self._size(earlier)
@@ -148,7 +152,7 @@ class StoredRows:
                 break
             size += own
             place -= 1
-        spans = [*self._before[place:], Span(self._number, self._number)]
+        spans = [*self._before[place:], self._own]
         rows = self._read(spans, changes)
         if place == 0:
             rows = self.remaining(rows)
@@ -160,8 +164,8 @@ class StoredRows:
     def compact_all(self, changes: DataFrame, remaining: Callable[[DataFrame], DataFrame]) -> None:
         """Write the rows that remain after the micro-batch as one file, if there are many files."""
         if self.has_many_changes:
-            spans = [*self._before, Span(self._number, self._number)]
-            self._write(remaining(self._read(spans, changes)), Span(0, self._number))
+            rows = self._read([*self._before, self._own], changes)
+            self._write(remaining(rows), Span(0, self._number))
 
     def counts(self) -> tuple[int | None, int | None]:
         """Return the changes that were stored since the start, and those that the files have now.
