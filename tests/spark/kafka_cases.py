@@ -1,7 +1,8 @@
 """Runs the cases of tests/cases/kafka_results.jsonl: what Flink reads from topics, and writes.
 
-As a program, ``python -m tests.spark.kafka_cases BROKERS REGISTRY JARS`` runs all of them with a
-broker and a registry, and prints an answer a line: the changes, or the error.
+As a program, ``python -m tests.spark.kafka_cases BROKERS REGISTRY [JARS]`` runs all of them with a
+broker and a registry, and prints an answer a line: the changes, or the error. Without JARS, the
+package of Spark for Kafka, topics are read and written through `confluent-kafka`.
 """
 
 from __future__ import annotations
@@ -179,10 +180,11 @@ def with_equal_numbers(changes: Sequence[Sequence[Any]]) -> list[list[Any]]:
 
 
 def main() -> None:
-    brokers, registry, jars = sys.argv[1:]
+    brokers, registry, *jars = sys.argv[1:]
     from schema_core.spark.session.session import start
 
-    session = start({"spark.jars": jars, "spark.sql.shuffle.partitions": "1"})
+    packages = {"spark.jars": jars[0]} if jars else {}
+    session = start({**packages, "spark.sql.shuffle.partitions": "1"})
     servers = Servers(brokers, registry)
     for number, case in enumerate(recorded_cases()[::BROKER]):
         place = Place(servers, f"own{number}-", CASES)
@@ -202,8 +204,7 @@ def send(session: SparkSession, brokers: str, messages: Mapping[str, Sequence[An
     """Write the messages of topics in their order."""
     for topic, pairs in messages.items():
         frame = session.createDataFrame(pairs, "key BINARY, value BINARY").coalesce(1)
-        settings = {"kafka.bootstrap.servers": brokers, "topic": topic}
-        frame.write.format("kafka").options(**settings).save()
+        KafkaConnector().send(frame, {"kafka.bootstrap.servers": brokers, "topic": topic})
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core import Row
-from schema_core.connectors.kafka.connector import KafkaConnector
+from schema_core.connectors.kafka import connector as connector_module
+from schema_core.connectors.kafka.connector import KafkaConnector, source_of
 from schema_core.connectors.kafka.message_formats import csv_record
-from schema_core.connectors.kafka.options import client_settings, scan_settings
+from schema_core.connectors.kafka.options import client_settings, scan_settings, stream_settings
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
@@ -125,9 +127,12 @@ def test_options_of_scans(options: dict[str, str | None], expected: dict[str, st
     ("options", "expected"),
     [
         ({"scan.bounded.mode": "unbounded"}, "unbounded-table"),
-        ({"scan.bounded.mode": "group-offsets"}, "kafka-option-not-supported"),
-        ({"scan.startup.mode": "group-offsets"}, "kafka-option-not-supported"),
-        ({"scan.startup.mode": "latest-offset"}, "kafka-option-not-supported"),
+        ({"scan.bounded.mode": "group-offsets"}, "invalid-kafka-options"),
+        ({"scan.startup.mode": "group-offsets"}, "invalid-kafka-options"),
+        (
+            {"scan.startup.mode": "group-offsets", "properties.auto.offset.reset": "first"},
+            "invalid-kafka-options",
+        ),
         ({"scan.startup.mode": "timestamp"}, "invalid-kafka-options"),
         ({"scan.bounded.mode": "specific-offsets"}, "invalid-kafka-options"),
         ({"topic-pattern": "t.*"}, "invalid-kafka-options"),
@@ -151,6 +156,32 @@ def test_scans_that_are_refused(options: dict[str, str], expected: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         scan_settings({**BASE, **options}, "t")
     assert caught.value.code == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "is_stream"),
+    [
+        ({"scan.startup.mode": "group-offsets", "properties.group.id": "g"}, True),
+        ({"scan.startup.mode": "group-offsets", "properties.group.id": "g"}, False),
+        ({"scan.startup.mode": "latest-offset"}, False),
+        ({"scan.bounded.mode": "group-offsets", "properties.group.id": "g"}, False),
+    ],
+)
+def test_scans_that_sparks_source_cannot_do(
+    session: SparkSession,
+    monkeypatch: pytest.MonkeyPatch,
+    options: dict[str, str],
+    is_stream: bool,
+) -> None:
+    monkeypatch.setattr(connector_module, "_has_kafka", lambda _: True)
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
+    every = {**BASE, **options}
+    settings = stream_settings(every) if is_stream else scan_settings(every, "t")
+    with pytest.raises(SchemaCoreError) as caught:
+        source_of(session, settings, is_stream=is_stream)
+    assert caught.value.code == "kafka-option-not-supported"
+    assert "schema-core[kafka]" in str(caught.value)
+    assert source_of(session, scan_settings(BASE, "t"))[0] == "kafka"
 
 
 def test_properties_that_are_not_passed_on() -> None:
@@ -181,7 +212,6 @@ def test_properties_that_are_not_passed_on() -> None:
         ("a INT", {"sink__partitioner": "fixed"}, "kafka-option-not-supported"),
         ("a INT", {"json__level": "1"}, "unknown-option"),
         ("a INT", {"connector": "upsert-kafka", "scan__startup__mode": ""}, "unknown-option"),
-        ("a INT, e INT METADATA FROM 'leader-epoch'", {}, "metadata-not-supported"),
     ],
 )
 def test_tables_that_are_refused(
@@ -232,7 +262,7 @@ def test_tables_are_declared_with_the_metadata_of_formats(
 
     assert "unknown-metadata" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
-    assert "kafka-option-not-supported" == read.value.code
+    assert "invalid-kafka-options" == read.value.code
 
 
 def test_metadata_of_formats_belongs_to_their_tables() -> None:
@@ -246,13 +276,17 @@ def test_metadata_of_formats_belongs_to_their_tables() -> None:
     assert "unknown-metadata" == caught.value.code
 
 
-def test_the_package_of_spark_is_named(environment: TableEnvironment) -> None:
+def test_the_packages_that_are_missing_are_named(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     create(environment, "a INT", format="json", properties__sasl__jaas__config="made-up-secret")
 
     for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)"):
         result, message = code(environment, statement)
         assert result == "missing-kafka"
         assert "org.apache.spark:spark-sql-kafka-0-10_2.13:4." in message
+        assert "pip install 'schema-core[kafka]'" in message
         assert "made-up-secret" not in message
 
 

@@ -119,14 +119,15 @@ def test_messages_that_arrive(
 
 
 @pytest.mark.slow
-def test_messages_of_a_broker_are_those_of_flink() -> None:
+@pytest.mark.parametrize("source", ["spark", "confluent-kafka"])
+def test_messages_of_a_broker_are_those_of_flink(source: str) -> None:
     if (reason := kafka_server.why_not()) is not None:
         pytest.skip(reason)
-    jars = ",".join(map(str, kafka_server.spark_jars()))
+    jars = [",".join(map(str, kafka_server.spark_jars()))] if source == "spark" else []
     with kafka_server.servers() as started:
         program = [sys.executable, "-m", "tests.spark.kafka_cases"]
         ran = subprocess.run(
-            [*program, started.brokers, started.registry, jars],
+            [*program, started.brokers, started.registry, *jars],
             capture_output=True, text=True, cwd=CASES.parent.parent, check=False,
         )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-2000:]

@@ -1,19 +1,23 @@
 """The connectors `kafka` and `upsert-kafka`: bounded scans and writes of Kafka's topics.
 
-They use Spark's Kafka source and sink (package ``spark-sql-kafka``); for the options see
-`schema_core.connectors.kafka.options`.
+They use Spark's Kafka source and sink (package ``spark-sql-kafka``) where Spark has them, else a
+data source over `confluent-kafka` (`client_source`), which has the same columns. For the options
+see `schema_core.connectors.kafka.options`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import install_hint, missing
 from schema_core.connectors.change_formats import PLACE, EncodedChanges
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
+from schema_core.connectors.kafka.client_properties import not_supported, to_client_properties
 from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS, MessageFormat
 from schema_core.connectors.kafka.options import (
     INCLUDE,
@@ -25,6 +29,7 @@ from schema_core.connectors.kafka.options import (
     check_topics,
     client_settings,
     invalid,
+    requires_client,
     scan_settings,
     stream_settings,
     topics,
@@ -39,6 +44,8 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import FALSE, TRUE, Cast, NamedNode, Node, call, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.udfs import UdfError
+from schema_core.spark.compiler.udfs.java_patterns import compile_pattern
 from schema_core.spark.connector import (
     ConnectorBase,
     ReadContext,
@@ -50,6 +57,7 @@ from schema_core.spark.connector import (
 from schema_core.spark.session.api_mode import has_class, is_connect
 from schema_core.spark.session.frames import select
 from schema_core.spark.session.packages import package_of
+from schema_core.spark.session.session import active_session
 from schema_core.types import (
     MAX_LENGTH,
     BigIntType,
@@ -68,6 +76,8 @@ if TYPE_CHECKING:
     from schema_core.spark.changelog import Changelog
 
 SOURCE = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+#: The module of Kafka's client in Python.
+CLIENT: Final = "confluent_kafka"
 
 _STRING = VarCharType(MAX_LENGTH, nullable=False)
 _HEADERS = MapType(_STRING, VarBinaryType(MAX_LENGTH), nullable=False)
@@ -87,6 +97,7 @@ METADATA: Mapping[str, tuple[DataType, Node]] = {
     ),
     "offset": (BigIntType(nullable=False), ColumnNode("offset")),
     "timestamp": (LocalZonedTimestampType(3, nullable=False), ColumnNode("timestamp")),
+    "leader-epoch": (IntType(), ColumnNode("leaderEpoch")),
     "timestamp-type": (
         _STRING,
         inline(
@@ -182,10 +193,7 @@ class KafkaConnector(ConnectorBase):
     #: Spark's data source, in a package of its own.
     data_source: Final = "kafka"
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
-    metadata: Mapping[str, DataType] = {
-        **{key: type_ for key, (type_, _) in METADATA.items()},
-        "leader-epoch": IntType(),
-    }
+    metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset({"headers"})
 
     def declared(self, options: Options) -> Sequence[ConfigOption[Any]]:
@@ -215,7 +223,7 @@ class KafkaConnector(ConnectorBase):
         `type-not-in-message`, `missing-kafka`.
         """
         layout = self.layout(context)
-        records = self.records(context.session, _with_headers(self.scan(context), context))
+        records = self.records(context.session, _with_metadata(self.scan(context), context))
         return decode_messages(records, layout, context)
 
     def changelog_mode(self, options: Options) -> ChangelogMode:
@@ -226,12 +234,12 @@ class KafkaConnector(ConnectorBase):
     def read_changes(self, context: ReadContext) -> DataFrame:
         """Return the changes of the messages within the bounds; errors as `read`."""
         layout = self.layout(context)
-        records = self.records(context.session, _with_headers(self.scan(context), context))
+        records = self.records(context.session, _with_metadata(self.scan(context), context))
         return decode_changes(records, layout, context)
 
     def read_messages(self, context: ReadContext) -> DataFrame:
         """Return all messages, later ones included; errors as `read`."""
-        settings = _with_headers(self.stream_options(context.options), context)
+        settings = _with_metadata(self.stream_options(context.options), context)
         return self.stream(context.session, settings)
 
     def decode_messages(self, messages: DataFrame, context: ReadContext) -> DataFrame:
@@ -256,8 +264,8 @@ class KafkaConnector(ConnectorBase):
 
     def stream(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
         """Return messages as they arrive, with the columns of Spark's Kafka source."""
-        require_kafka(session)
-        return session.readStream.format("kafka").options(**settings).load()
+        name, options = source_of(session, settings, is_stream=True)
+        return session.readStream.format(name).options(**options).load()
 
     def delivery_guarantee(self, options: Options) -> DeliveryGuarantee:
         """Return ``sink.delivery-guarantee``; Spark's sink has no transactions."""
@@ -280,8 +288,8 @@ class KafkaConnector(ConnectorBase):
 
     def records(self, session: SparkSession, settings: Mapping[str, str]) -> DataFrame:
         """Return the messages, with the columns of Spark's Kafka source."""
-        require_kafka(session)
-        return session.read.format("kafka").options(**settings).load()
+        name, options = source_of(session, settings)
+        return session.read.format(name).options(**options).load()
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -347,12 +355,16 @@ class KafkaConnector(ConnectorBase):
 
     def send(self, messages: DataFrame, settings: Mapping[str, str]) -> None:
         """Write messages, with the columns of Spark's Kafka sink."""
-        require_kafka(messages.sparkSession)
-        messages.write.format("kafka").options(**settings).save()
+        session = messages.sparkSession
+        name, options = source_of(session, settings)
+        with active_session(session):
+            messages.write.format(name).options(**options).mode("append").save()
 
 
-def _with_headers(settings: dict[str, str], context: ReadContext) -> dict[str, str]:
-    return settings | ({"includeHeaders": "true"} if "headers" in context.metadata else {})
+def _with_metadata(settings: dict[str, str], context: ReadContext) -> dict[str, str]:
+    """Return the options of a scan, with those of the metadata that are not always read."""
+    options = {"headers": "includeHeaders", "leader-epoch": "leaderEpoch"}
+    return settings | {options[key]: "true" for key in context.metadata if key in options}
 
 
 class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
@@ -403,14 +415,70 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
         return ranked.where("schema_core_rank = 1").selectExpr(*columns)
 
 
-def require_kafka(session: SparkSession) -> None:
-    """Refuse to use Kafka without Spark's package for it (`missing-kafka`)."""
-    if not _has_kafka(session):
-        raise NotFoundError(
-            "Spark's package for Kafka is not on its class path",
-            code="missing-kafka",
-            hint=f"start Spark with 'spark.jars.packages' = '{package_of('kafka')}'",
+def source_of(
+    session: SparkSession, settings: Mapping[str, str], *, is_stream: bool = False
+) -> tuple[str, Mapping[str, str]]:
+    """Return the name of the data source to use, and its options.
+
+    It is Spark's own where Spark has it, and it can do all.
+
+    Raises:
+        NotFoundError: `missing-kafka` if there is none.
+        UnsupportedError: `kafka-option-not-supported` for what the source cannot do.
+    """
+    required = requires_client(settings, is_stream=is_stream)
+    is_in_spark = _has_kafka(session)
+    if is_in_spark and required is None:
+        return "kafka", settings
+    if (problem := missing(CLIENT)) is None:
+        return _client_source(session, settings)
+    install = f"{install_hint(CLIENT)}, also on the workers of Spark"
+    if is_in_spark and required is not None:
+        raise UnsupportedError(
+            f"Spark's Kafka source cannot {required}",
+            code="kafka-option-not-supported",
+            hint=f"{install}, or change the option",
         )
+    raise NotFoundError(
+        f"Spark's package for Kafka is not on its class path, and {problem.problem}",
+        code="missing-kafka",
+        hint=f"{install}, or start Spark with 'spark.jars.packages' = '{package_of('kafka')}'",
+    )
+
+
+def _client_source(
+    session: SparkSession, settings: Mapping[str, str]
+) -> tuple[str, Mapping[str, str]]:
+    """Register the data source over `confluent-kafka`, and return it, with its options."""
+    from schema_core.connectors.kafka import client_source as client
+
+    properties = {
+        key.removeprefix(client.PREFIX): value
+        for key, value in settings.items()
+        if key.startswith(client.PREFIX)
+    }
+    own = to_client_properties(properties)
+    _check_pattern(settings.get("subscribePattern"))
+    if (reason := client.why_refused(own, writes="topic" in settings)) is not None:
+        key = next((key for key in own if f'"{key}"' in reason), next(iter(own)))
+        raise not_supported(key, reason, "see the configuration of librdkafka for its properties")
+    with active_session(session):  # in which Spark looks for a source of this name
+        session.dataSource.register(client.TopicSource)
+    others = {key: value for key, value in settings.items() if not key.startswith(client.PREFIX)}
+    return client.NAME, {**others, **{f"{client.PREFIX}{key}": own[key] for key in own}}
+
+
+def _check_pattern(pattern: str | None) -> None:
+    """Refuse a pattern of topics that Python's engine lacks."""
+    if pattern is not None:
+        try:
+            compile_pattern(pattern)
+        except (UdfError, re.error) as error:
+            raise UnsupportedError(
+                f"{options_of.PATTERN.key!r}: {error}",
+                code="kafka-option-not-supported",
+                hint="list the topics in 'topic'",
+            ) from None
 
 
 def _has_kafka(session: SparkSession) -> bool:
@@ -428,10 +496,7 @@ def _has_kafka(session: SparkSession) -> bool:
 
 
 def decode_messages(records: DataFrame, layout: MessageLayout, context: ReadContext) -> DataFrame:
-    """Return the rows of messages with the columns of Spark's Kafka source.
-
-    `metadata-not-supported` for metadata that Spark does not have.
-    """
+    """Return the rows of messages with the columns of Spark's Kafka source."""
     if layout.value_format.name != "raw":  # whose value is then NULL, as in Flink
         records = records.where("value IS NOT NULL")
     frame, columns = _decode(records, layout, context)
@@ -499,12 +564,6 @@ def _decode(
 
 
 def _metadata(key: str) -> NamedNode:
-    if key not in METADATA:
-        raise UnsupportedError(
-            f"Spark's Kafka source has no metadata {key!r}",
-            code="metadata-not-supported",
-            hint="remove the column",
-        )
     return METADATA[key][1], metadata_column(key)
 
 

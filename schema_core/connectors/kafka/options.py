@@ -1,6 +1,7 @@
-"""Options of the Kafka connectors, with Flink's rules, for Spark's Kafka source.
+"""Options of the Kafka connectors, with Flink's rules, as those of Spark's Kafka source.
 
-A batch job reads a bounded range of each partition, which must be given.
+A batch job reads a bounded range of each partition, which must be given. Some places where reading
+starts or ends are only options of the source over `confluent-kafka` (see `requires_client`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from schema_core.connectors.kafka.client_properties import commits_offsets
 from schema_core.environment.options import (
     ConfigOption,
     choice,
@@ -156,12 +158,16 @@ def client_settings(options: Options) -> dict[str, str]:
     >>> client_settings({"properties.bootstrap.servers": "h:9092", "topic": "t"})
     {'kafka.bootstrap.servers': 'h:9092'}
     """
-    properties = {
+    properties = _properties(options)
+    return {f"kafka.{key}": value for key, value in properties.items() if key not in IGNORED}
+
+
+def _properties(options: Options) -> dict[str, str]:
+    return {
         key.removeprefix("properties."): value
         for key, value in options.items()
         if key.startswith("properties.")
     }
-    return {f"kafka.{key}": value for key, value in properties.items() if key not in IGNORED}
 
 
 def topics(options: Options) -> list[str]:
@@ -188,11 +194,10 @@ def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -
     """Return the options of Spark's Kafka source for a bounded scan.
 
     `from_earliest` reads all records, as `upsert-kafka` does. Codes: `invalid-kafka-options`,
-    `unbounded-table` (no end), `kafka-option-not-supported` (offsets of a consumer group).
+    `unbounded-table` (no end).
     """
     start = EARLIEST if from_earliest else STARTUP.of(options)
-    modes = f"'{EARLIEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
-    return _source(options) | _start(options, str(start), modes) | _end(options, name)
+    return _source(options) | _start(options, str(start)) | _end(options, name)
 
 
 def _source(options: Options) -> dict[str, str]:
@@ -207,21 +212,37 @@ def _source(options: Options) -> dict[str, str]:
 def stream_settings(options: Options, *, from_earliest: bool = False) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a streaming job.
 
-    `from_earliest` reads all records, as `upsert-kafka` does. Codes: `invalid-kafka-options`,
-    `kafka-option-not-supported` (offsets of a consumer group).
+    `from_earliest` reads all records, as `upsert-kafka` does. Code: `invalid-kafka-options`.
     """
     mode = str(EARLIEST if from_earliest else STARTUP.of(options))
-    modes = f"'{EARLIEST}', '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'"
-    if mode == LATEST:
-        return _source(options) | {"startingOffsets": "latest"}
-    return _source(options) | _start(options, mode, modes)
+    commits = {"commitOffsets": "true"} if commits_offsets(_properties(options)) else {}
+    return _source(options) | _start(options, mode) | commits
 
 
-def _start(options: Options, mode: str, modes: str) -> dict[str, str]:
-    """Return where a job starts to read; its hint names `modes`."""
+def requires_client(settings: Mapping[str, str], *, is_stream: bool) -> str | None:
+    """Return what Spark's own source cannot do of the options of a scan; None if it can do all.
+
+    >>> requires_client({"startingOffsets": "group"}, is_stream=True)
+    'start at the offsets of a consumer group'
+    """
+    if settings.get("startingOffsets") == "group":
+        return "start at the offsets of a consumer group"
+    if settings.get("startingOffsets") == "latest" and not is_stream:
+        return "start a batch job at the latest offset"
+    if settings.get("endingOffsets") == "group":
+        return "end at the offsets of a consumer group"
+    return "return the epoch of leaders" if "leaderEpoch" in settings else None
+
+
+def _start(options: Options, mode: str) -> dict[str, str]:
+    """Return where a job starts to read."""
     match mode:
         case "earliest-offset":
             return {"startingOffsets": "earliest"}
+        case "latest-offset":
+            return {"startingOffsets": "latest"}
+        case "group-offsets":
+            return {"startingOffsets": "group"} | _without_group_offset(options)
         case "timestamp":
             millis = _require_option(options, STARTUP, START_TIME)
             return {
@@ -231,12 +252,25 @@ def _start(options: Options, mode: str, modes: str) -> dict[str, str]:
         case "specific-offsets":
             offsets = _require_option(options, STARTUP, START_OFFSETS)
             return {"startingOffsets": _offsets(options, STARTUP, offsets)}
-    what = "offsets of a consumer group" if mode == GROUP else "the latest offset in a batch job"
-    raise UnsupportedError(
-        f"Spark cannot start at {what}, the {STARTUP.key!r} {mode!r}",
-        code="kafka-option-not-supported",
-        hint=f"set '{STARTUP.key}' = {modes}",
-    )
+    raise AssertionError(mode)
+
+
+def _without_group_offset(options: Options) -> dict[str, str]:
+    """Return where a partition starts of which the consumer group has no offset."""
+    properties = _properties(options)
+    reset = properties.get("auto.offset.reset", "none").lower()
+    if reset not in ("earliest", "latest", "none"):
+        raise invalid(
+            "'properties.auto.offset.reset' must be 'earliest', 'latest' or 'none'", reset
+        )
+    if reset == "none" and "group.id" not in properties:
+        raise SchemaError(
+            f"the offsets of a consumer group, {STARTUP.key!r} = {GROUP!r}, require "
+            "'properties.group.id'",
+            code="invalid-kafka-options",
+            hint=f"set it, or '{STARTUP.key}' = '{EARLIEST}'",
+        )
+    return {} if reset == "none" else {"startingOffsetsWithoutGroup": reset}
 
 
 def _end(options: Options, name: str) -> dict[str, str]:
@@ -249,11 +283,9 @@ def _end(options: Options, name: str) -> dict[str, str]:
             offsets = _require_option(options, BOUNDED, END_OFFSETS)
             return {"endingOffsets": _offsets(options, BOUNDED, offsets)}
         case "group-offsets":
-            raise UnsupportedError(
-                "a batch job of Spark cannot end at offsets of a consumer group",
-                code="kafka-option-not-supported",
-                hint=f"set '{BOUNDED.key}' = '{LATEST}', '{TIMESTAMP}' or '{SPECIFIC}'",
-            )
+            if "group.id" not in _properties(options):
+                raise invalid(f"{BOUNDED.key!r} = {GROUP!r} requires 'properties.group.id'")
+            return {"endingOffsets": "group"}
     raise UnsupportedError(
         f"table {name!r} is unbounded, a batch job cannot read it",
         code="unbounded-table",

@@ -248,9 +248,10 @@ class MicroBatches:
                 # Spark runs streams in a clone of their session
                 rows = in_session(rows, self._streamed.frame.sparkSession)
                 self._write(self._streamed.rows(rows, number), number)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - kept for the job
                 self._error = error
-                raise
+                # short: Spark searches it by a pattern whose stack a long trace overflows
+                raise RuntimeError(f"the micro-batch failed: {type(error).__name__}") from None
 
 
 def require_streaming(frame: DataFrame, mode: str = "append") -> None:

@@ -97,7 +97,7 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
         return None
     if not 0 <= group <= group_count(pattern):
         return None
-    found = _compile_pattern(pattern).search(text)
+    found = compile_pattern(pattern).search(text)
     return None if found is None else found[group]
 
 
@@ -111,14 +111,14 @@ def extract_optional_groups(
     """
     if text is None or pattern is None or group is None or not may_skip_group(pattern, group):
         return None
-    return [occurrence[group] for occurrence in _compile_pattern(pattern).finditer(text)]
+    return [occurrence[group] for occurrence in compile_pattern(pattern).finditer(text)]
 
 
 #: A named group, or an escape, which hides Python's syntax of groups.
 _NAMED_GROUP = regex(r"(\\.)|\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
 
 
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of Java with Python's engine.
 
     Raises:
