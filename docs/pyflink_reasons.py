@@ -86,7 +86,7 @@ BEHAVIOR: dict[str, str] = {
         )
     },
     "pyflink.table.table_environment.StreamTableEnvironment.from_changelog_stream": (
-        "refused: call `Table.from_changelog` with a column of the kinds"
+        "refused for updates without the rows before them: a mode `upsert`"
     ),
     "pyflink.util.exceptions.TableException": "the base class of all errors",
     "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",

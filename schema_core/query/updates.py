@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import Constant, FunctionCall, Typed
+from schema_core.expressions.typed import Constant, Function, FunctionCall, Typed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import AUXILIARY
@@ -28,7 +28,18 @@ from schema_core.query.relation import (
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.query.window_bounds import bounds_in, has_bounds
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
-from schema_core.types import LocalZonedTimestampType, TimestampKind, TimestampType
+from schema_core.types import (
+    MAX_LENGTH,
+    LocalZonedTimestampType,
+    TimestampKind,
+    TimestampType,
+    VarCharType,
+)
+
+#: The function of the kind of a row, such as ``+U``, where a query returns changes.
+KIND_OF_ROW: Final = Function(
+    "$KIND", (), returns=lambda _: VarCharType(MAX_LENGTH, nullable=False), deterministic=False
+)
 
 #: Returns whether a table has updates or deletions.
 IsChanged: TypeAlias = Callable[[Scan], bool]

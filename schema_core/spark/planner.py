@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from schema_core.environment.connector import find_connector
 from schema_core.environment.planner import (
@@ -20,7 +20,7 @@ from schema_core.environment.planner import (
     RowDifferences,
     Rows,
 )
-from schema_core.query.relation import Relation, result_columns
+from schema_core.query.relation import Columns, Relation, result_columns
 from schema_core.spark.connector import (
     Read,
     diagnosed_rows,
@@ -37,6 +37,11 @@ from schema_core.spark.reading.inputs import rows_of
 from schema_core.spark.reading.reader import Reader
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
+from schema_core.spark.streaming.changes_by_row import (
+    changes_by_row,
+    frame_of_changes,
+    returns_changes,
+)
 from schema_core.spark.streaming.stage_plans import StagedQuery
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
 from schema_core.spark.writing.row_changes import RowChanger
@@ -56,6 +61,16 @@ if TYPE_CHECKING:
     from schema_core.schema.resolved import ResolvedSchema
     from schema_core.spark.streaming.incremental import StreamPlan
     from schema_core.types import DataType
+
+
+#: Returns the rows of a frame with columns, as values or strings.
+Convert: TypeAlias = "Callable[[DataFrame, Columns], Iterator[tuple[Any, ...]]]"
+#: Returns the rows of a query.
+RowsAs: TypeAlias = "Callable[[Convert], Iterator[tuple[Any, ...]]]"
+
+
+def _rows_as(frame: DataFrame, columns: Columns, convert: Convert) -> Iterator[tuple[Any, ...]]:
+    return convert(frame, columns)
 
 
 class SparkPlanner:
@@ -105,11 +120,39 @@ class SparkPlanner:
                 lambda: as_changes(diagnosed_rows(results.string_rows(frame, every, zone), reads)),
             )
         frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
+        rows: RowsAs = partial(_rows_as, frame, columns)
+        if returns_changes(self.context.options) and not self._reader.reads_changes(query):
+            rows = self._changes_as(query, columns, rows, reads)
         return Rows(
             named,
-            diagnosed_rows(results.python_rows(frame, columns), reads),
-            lambda: diagnosed_rows(results.string_rows(frame, columns, zone), reads),
+            diagnosed_rows(rows(results.python_rows), reads),
+            lambda: diagnosed_rows(rows(partial(results.string_rows, zone=zone)), reads),
         )
+
+    def _changes_as(
+        self, query: Relation, columns: Columns, rows: RowsAs, reads: list[Read]
+    ) -> RowsAs:
+        """Return the changes of a query, or its rows if their changes are not computed."""
+        if (plan := changes_by_row(query)) is None:
+            return rows
+        session, every = self._session.open_session(), (*columns, KIND)
+        frame_of = partial(self._reader.frame, session=session)
+        inputs = [
+            [
+                frame_of(relation, result_columns(relation), reads=reads)
+                for _, relation in operation.inputs
+            ]
+            for operation in plan.operations
+        ]
+
+        def changes(convert: Convert) -> Iterator[tuple[Any, ...]]:
+            with spark_errors(session):
+                frame = frame_of_changes(
+                    plan, inputs, lambda *args: frame_of(*args[:2], reads=[], frames=args[2]), every
+                )
+            yield from rows(convert) if frame is None else as_changes(convert(frame, every))
+
+        return changes
 
     @jvm_errors()
     def insert(

@@ -30,6 +30,7 @@ PAIR = DataTypes.ROW([DataTypes.FIELD("p", INT), DataTypes.FIELD("q", STRING)])
 
 MINUTE = Tumble.over(lit(1).minutes).on(col("ts")).alias("w")
 HOUR = Slide.over(lit(1).hours).every(lit(10).minutes).on(col("ts")).alias("w")
+ROWS = Tumble.over(row_interval(2)).on(col("ts")).alias("w")
 LAST = Over.partition_by(col("k")).order_by(col("ts"))
 
 pair = udf(lambda x: Row(x, "a"), [INT], result_type=PAIR)
@@ -181,7 +182,17 @@ def test_frames(table: Table, bounds: Any, frame: str) -> None:
         (lambda t: t.window(MINUTE).group_by(col("w")).select(col("w")), "unknown-column"),
         (lambda t: t.window(MINUTE).group_by(col("w")).select(col("id")), "not-grouped"),
         (lambda t: t.window(Tumble.over(lit(1).minutes)), "wrong-argument"),
-        (lambda t: t.window(Tumble.over(row_interval(2)).on(col("ts"))), "query-not-in-sql"),
+        (lambda t: t.window(ROWS).group_by(col("w")), "streaming-not-supported"),
+        (lambda _: Tumble.over(row_interval(0)).on(col("p")).alias("w"), "wrong-argument"),
+        (lambda _: Session.with_gap(row_interval(2)).on(col("p")).alias("w"), "wrong-argument"),
+        (
+            lambda _: Slide.over(row_interval(2)).every(lit(1).minutes).on(col("p")).alias("w"),
+            "wrong-argument",
+        ),
+        (
+            lambda _: Slide.over(row_interval(9999)).every(row_interval(1)).on(col("p")).alias("w"),
+            "wrong-argument",
+        ),
         (lambda t: t.select(col("w").start), "not-an-expression"),
         (lambda t: t.select(row_interval(1)), "not-an-expression"),
         (lambda t: t.select(col("r").flatten + 1), "not-an-expression"),

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from schema_core.errors import SchemaCoreError
 from schema_core.pyflink.common import Instant, Row, RowKind, Types
 from schema_core.pyflink.datastream import FilterFunction, StreamExecutionEnvironment
-from schema_core.pyflink.table import DataTypes, Schema, StreamTableEnvironment
+from schema_core.pyflink.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
 from schema_core.pyflink.table.expressions import col
 from schema_core.pyflink.table.udf import udtf
 
@@ -115,10 +115,73 @@ def test_updates_are_rows_of_a_stream_of_changes_only(tables: StreamTableEnviron
 
     with pytest.raises(SchemaCoreError, match="update changes") as caught:
         tables.to_data_stream(table)
-    (row,) = list(tables.to_changelog_stream(table).execute_and_collect())
+    rows = tables.to_changelog_stream(table)
+    later = rows.filter(lambda row: row.get_row_kind() is RowKind.UPDATE_AFTER)
+    union = later.union(later.map(lambda row: Row(row.m + 1), rows.get_type()))
+    texts = rows.map(lambda row: str(row.get_row_kind()), Types.STRING())
+    pairs = tables.to_retract_stream(table, Types.ROW([Types.INT()]))
 
     assert "streaming-not-supported" == caught.value.code
-    assert (3, RowKind.INSERT) == (row.m, row.get_row_kind())
+    assert ["+I 1", "-U 1", "+U 3"] == changes(rows)
+    assert ["+U 3", "+I 4"] == changes(union)
+    assert ["+I", "-U", "+U"] == list(texts.execute_and_collect())
+    assert [(True, 1), (False, 1), (True, 3)] == [
+        (adds, row.f0) for adds, row in pairs.execute_and_collect()
+    ]
+
+
+def changes(stream: Any) -> list[str]:
+    return [f"{row.get_row_kind()} {row[0]}" for row in stream.execute_and_collect()]
+
+
+def test_a_schema_and_a_mode_of_changes(tables: StreamTableEnvironment) -> None:
+    table = tables.sql_query("SELECT MAX(x) AS m FROM (VALUES (1), (3)) AS t(x)")
+    bigint = Schema.new_builder().column("m", DataTypes.BIGINT().not_null()).build()
+    other = Schema.new_builder().column("n", DataTypes.INT()).build()
+    upserts = tables.to_changelog_stream(table, bigint, ChangelogMode.upsert())
+
+    assert ["+I 1", "+U 3"] == changes(upserts)
+    assert "LONG" in str(upserts.get_type()).upper()
+    with pytest.raises(SchemaCoreError, match="those of the schema n INT") as caught:
+        tables.to_changelog_stream(table, other)
+    assert "wrong-argument" == caught.value.code
+    with pytest.raises(SchemaCoreError, match="update changes") as caught:
+        tables.to_changelog_stream(table, None, ChangelogMode.insert_only())
+    assert "streaming-not-supported" == caught.value.code
+
+
+def test_a_stream_of_changes_is_a_table(
+    env: StreamExecutionEnvironment, tables: StreamTableEnvironment
+) -> None:
+    values = [("+I", "a", 1), ("+I", "b", 2), ("-U", "a", 1), ("+U", "a", 5), ("-D", "b", 2)]
+    rows = []
+    for sign, *columns in values:
+        rows.append(Row(*columns))
+        rows[-1].set_row_kind(next(kind for kind in RowKind if str(kind) == sign))
+    stream = env.from_collection(rows, Types.ROW_NAMED(["k", "n"], [Types.STRING(), Types.INT()]))
+    schema = Schema.new_builder().column("n", DataTypes.BIGINT()).build()
+    computed = Schema.new_builder().column_by_expression("m", "n + 1").build()
+
+    def collect(table: Any) -> list[tuple[Any, ...]]:
+        with table.execute().collect() as result:
+            return [(str(row.get_row_kind()), *row) for row in result]
+
+    assert values == collect(tables.from_changelog_stream(stream))
+    assert [("+I", 5)] == collect(
+        tables.from_changelog_stream(stream, schema).select(col("n").sum.alias("s"))
+    )
+    uses: list[tuple[Callable[[], object], str]] = [
+        (lambda: tables.from_data_stream(stream), "wrong-argument"),
+        (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.insert_only()),
+         "wrong-argument"),
+        (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.upsert()),
+         "needs-flink"),
+        (lambda: tables.from_changelog_stream(stream, computed), "needs-flink"),
+    ]  # fmt: skip
+    for use, code in uses:
+        with pytest.raises(SchemaCoreError) as caught:
+            use()
+        assert code == caught.value.code
 
 
 def test_unbounded_tables_are_mapped_and_not_reduced(tables: StreamTableEnvironment) -> None:

@@ -70,10 +70,12 @@ def result(script: dict[str, Any]) -> list[list[Any]] | None:
 
 #: Flink drops late rows, for which it has no batch mode to compare with.
 LATE_SESSION = next(script["sql"] for script in SCRIPTS if "SESSION(TABLE late" in script["sql"])
+#: An aggregate of no rows: no row in streaming mode, the row of batch mode where that has one.
+NO_ROWS = "an aggregate of no rows"
 #: Why Flink's streaming mode returns other rows for bounded tables -> what such queries contain.
 REASONS = {
     "late rows": r"\b(late|mixed)\b",
-    "an aggregate of no rows": r"v > 1000|SUM\(v\) AS v FROM e$",
+    NO_ROWS: r"v > 1000|SUM\(v\) AS v FROM e$",
     "a rowtime that is NULL": r"\bnulls\b",
 }
 
@@ -88,7 +90,7 @@ def test_where_streaming_mode_of_flink_differs() -> None:
         for item in different
     )
 
-    assert {"late rows": 9, "an aggregate of no rows": 2, "a rowtime that is NULL": 2} == results
+    assert {"late rows": 9, NO_ROWS: 2, "a rowtime that is NULL": 2} == results
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,10 @@ def test_rows_of_bounded_tables(
     bounded: dict[str, TableEnvironment], run: tuple[str, dict[str, Any]]
 ) -> None:
     mode, script = run
-    assert result(script) == rows(bounded[mode], script["sql"])
+    is_of_no_rows = re.search(REASONS[NO_ROWS], script["sql"])
+    expected = script["streaming"]["rows"] if mode != "batch" and is_of_no_rows else result(script)
+
+    assert expected == rows(bounded[mode], script["sql"])
 
 
 # --- unbounded tables -----------------------------------------------------------------------------

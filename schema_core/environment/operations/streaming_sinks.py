@@ -32,11 +32,7 @@ def require_batch(session: Session, name: str) -> None:
 
 def consumes_updates_of(session: Session, relation: Relation, target: BoundTable) -> bool:
     """Return whether a streaming query has updates, and a table takes them."""
-    return (
-        session.streaming
-        and _consumes_updates(target)
-        and find_update(session.executable(relation), partial(_holds_changes, session)) is not None
-    )
+    return session.streaming and _consumes_updates(target) and has_updates(session, relation)
 
 
 def require_consumed_updates(session: Session, relation: Relation, target: BoundTable) -> None:
@@ -65,6 +61,14 @@ def require_appended(session: Session, relation: Relation) -> None:
             code="streaming-not-supported",
             hint="run the query in batch mode; to_changelog_stream takes updates of bounded tables",
         )
+
+
+def has_updates(session: Session, relation: Relation) -> bool:
+    """Return whether a streaming query updates or removes rows."""
+    is_changed = partial(_holds_changes, session)
+    return (
+        _is_streaming(session) and find_update(session.executable(relation), is_changed) is not None
+    )
 
 
 def _is_streaming(session: Session) -> bool:

@@ -72,6 +72,7 @@ from schema_core.environment.table_api.windows import (
     select_over,
     select_windows,
 )
+from schema_core.environment.unbounded import find_unbounded_table
 from schema_core.environment.views import QueryView, find_tables, inline_functions
 from schema_core.errors import SchemaError, UnsupportedError, similar, within
 from schema_core.expressions.fluent import (
@@ -99,6 +100,7 @@ from schema_core.sql.printer import print_query
 from schema_core.sql.statement_syntax import CreateTable, Insert, Option
 from schema_core.sql.syntax import hinted_options
 from schema_core.types import DataType, DataTypes, RowType, StructuredType
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -984,10 +986,39 @@ class GroupWindowedTable:
             SchemaError: with code `misplaced-group-window` unless the window is among them.
         """
         table, window = self._table, self._window
+        if window.rows is not None:
+            _require_arrivals(table, window)
         query = group_by_window(
             table.query, window, _rewrite_items(table, fields), table.column_names()
         )
         return WindowGroupedTable(table, window, *query)
+
+
+def _require_arrivals(table: Table, window: GroupWindow) -> None:
+    """Require that rows have an order of arrival: bounded ones, by the processing time.
+
+    Raises:
+        SchemaError: with code `wrong-argument` for another column than a processing time.
+        UnsupportedError: with code `streaming-not-supported` in batch mode, as in Flink, and for
+            unbounded tables.
+    """
+    session = table._session  # noqa: SLF001 - of this module
+    time = relational.select(table.query, [NamedExpression("time", window.call.arguments[0])])
+    type_ = session.query(time, None).columns[0].type
+    if session.streaming and timestamp_kind(type_) is not TimestampKind.PROCTIME:
+        raise SchemaError(
+            f"windows of a number of rows must be on a processing time, got {type_}",
+            code="wrong-argument",
+            hint="add a column PROCTIME(), and pass it to on(...)",
+        )
+    path = find_unbounded_table(session, table.relation)
+    if path is not None or not session.streaming:
+        raise UnsupportedError(
+            "windows of a number of rows require "
+            + ("streaming mode" if path is None else f"bounded tables, unlike {path}"),
+            code="streaming-not-supported",
+            hint="use windows of time: Tumble.over(lit(10).minutes)",
+        )
 
 
 class WindowGroupedTable:
@@ -1051,7 +1082,7 @@ class AggregatedTable:
                 aliases.
         """
         table, window = self._table, self._window
-        keys = [key for key in self._keys if window is None or key.expression is not window.call]
+        keys = [key for key in self._keys if window is None or key.expression != window.key]
         items: Sequence[Item] = fields
         bounds: list[NamedExpression] = []
         if window is not None:

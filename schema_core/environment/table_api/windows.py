@@ -1,7 +1,8 @@
 """Windows of the Table API: groups of rows by time, and frames of rows around each row.
 
 Each class has one step of the fluent interface, as in PyFlink. Windows of time become TUMBLE, HOP
-or SESSION in GROUP BY; windows over rows, definitions in WINDOW.
+or SESSION in GROUP BY, windows of a number of rows those of `row_windows`, and windows over rows
+definitions in WINDOW.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from schema_core.environment.table_api.relational import (
     require_expression,
     separate_keys,
 )
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.environment.table_api.row_windows import (
+    WINDOW,
+    RowCount,
+    number_windows,
+    row_count,
+)
+from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression
 from schema_core.expressions.fluent_functions import (
     CURRENT_RANGE,
@@ -37,27 +44,31 @@ from schema_core.sql import syntax
 
 @dataclass(frozen=True, slots=True)
 class GroupWindow:
-    """Groups of the rows whose times fall in the same window, named for `group_by`.
+    """Groups of the rows in the same window, named for `group_by`.
 
-    `call` is the function of GROUP BY.
+    `call` is the function of GROUP BY; `rows` is set for windows of a number of rows.
     """
 
     call: syntax.Call
     name: str
+    rows: RowCount | None = None
+
+    @property
+    def key(self) -> syntax.Expression:
+        """The key of GROUP BY."""
+        return self.call if self.rows is None else syntax.Name((WINDOW,))
 
     def part(self, function: str) -> syntax.Call:
         """Return the call of a function of the window, such as START."""
+        if self.rows is not None:
+            raise SchemaError(
+                f"the window {self.name!r} of a number of rows has no bounds in time",
+                code="wrong-argument",
+            )
         return replace(self.call, name=f"{self.call.name}_{function}")
 
 
 def _call(function: str, time: object, *lengths: syntax.Expression) -> syntax.Call:
-    for length in lengths:
-        if isinstance(length, syntax.Call) and length.name == "$ROWS":
-            raise UnsupportedError(
-                "SQL has no syntax for a window of a number of rows",
-                code="query-not-in-sql",
-                hint="give a length of time, such as lit(10).minutes",
-            )
     return syntax.Call(function, (require_expression(time), *lengths))
 
 
@@ -73,7 +84,8 @@ class _OnTime:
 
     def alias(self, alias: str) -> GroupWindow:
         """Return the window by a name, for `group_by` and `col(name).start`."""
-        return GroupWindow(self.call, _name(alias))
+        lengths = self.call.arguments[1:]
+        return GroupWindow(self.call, _name(alias), row_count(self.call.name, lengths))
 
 
 class Tumble:
@@ -201,7 +213,9 @@ def group_by_window(
             hint=f"write group_by(col({window.name!r}), ...)",
         )
     grouped_query, columns = separate_keys(query, others, names)
-    return grouped_query, [NamedExpression(window.name, window.call), *columns]
+    if window.rows is not None:
+        grouped_query = number_windows(grouped_query, window.rows, columns)
+    return grouped_query, [NamedExpression(window.name, window.key), *columns]
 
 
 def select_windows(
@@ -222,7 +236,7 @@ def select_windows(
             case _:
                 return None
 
-    named = [key.name for key in keys if key.expression is not window.call]
+    named = [key.name for key in keys if key.expression != window.key]
     columns = [
         NamedExpression(name, syntax.rewrite(tree, in_sql))
         for name, tree in name_columns(fields, named, frozenset(PROPERTIES))

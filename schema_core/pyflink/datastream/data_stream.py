@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias
 from schema_core.base.arguments import require_instance, type_name
 from schema_core.base.text import show
 from schema_core.environment.options import RUNTIME_MODE
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.result import CloseableIterator, TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.unbounded import find_unbounded_table
@@ -34,9 +35,9 @@ from schema_core.pyflink.common.typeinfo import (
 )
 from schema_core.pyflink.common.watermark_strategy import WatermarkStrategy
 from schema_core.pyflink.datastream import stream_rows
-from schema_core.pyflink.datastream.stream_rows import KEY, NO_TIME, ORDER, TIME, StreamRows
+from schema_core.pyflink.datastream.stream_rows import KEY, KIND, NO_TIME, ORDER, TIME, StreamRows
 from schema_core.types import FloatType
-from schema_core.types.row_value import Row
+from schema_core.types.row_value import Row, RowKind
 
 __all__ = ["CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream"]
 
@@ -154,6 +155,22 @@ class DataStream(_Tuned):
             self._environment, type_info, lambda tables: transform(build(tables)), self._tables
         )
 
+    def with_changes(self, mode: ChangelogMode) -> DataStream:
+        """Return the changes of the table, of the kinds of a mode."""
+
+        def add(rows: StreamRows) -> StreamRows:
+            changes = rows.with_kinds()
+            if mode.contains(RowKind.UPDATE_BEFORE):
+                return changes
+            is_kept = col(KIND) != str(RowKind.UPDATE_BEFORE)
+            return changes._replace(table=changes.table.where(is_kept))
+
+        return self._derive(self._type, add)
+
+    def as_retractions(self, type_info: TypeInformation) -> DataStream:
+        """Return pairs of whether a change of the table adds its value, and the value."""
+        return self._derive(type_info, lambda rows: stream_rows.retract_rows(rows, type_info))
+
     # --- one value at a time -------------------------------------------------------------------
 
     def map(self, func: Any, output_type: TypeInformation | None = None) -> DataStream:
@@ -235,6 +252,8 @@ class DataStream(_Tuned):
 
         def build(tables: TableEnvironment) -> StreamRows:
             parts = [stream.build_rows(tables) for stream in every]
+            if any(KIND in part.hidden for part in parts):
+                parts = [part.with_kinds() for part in parts]
             common = set.intersection(*(set(part.hidden) for part in parts))
             parts = [part.without_hidden(set(part.hidden) - common) for part in parts]
             if ORDER in common:
@@ -421,7 +440,7 @@ def _values(result: TableResult, rows: StreamRows) -> Iterator[Any]:
         columns = list(line)
         columns[: len(floats)] = map(_shortest, columns, floats)
         value = layout.read(columns)[0]
-        if isinstance(value, Row):
+        if isinstance(value, Row) and KIND not in layout.hidden:
             value.set_row_kind(line.get_row_kind())
         yield value
 

@@ -11,8 +11,9 @@ from schema_core.base.arguments import require_instance
 from schema_core.environment.config import Configuration, EnvironmentSettings
 from schema_core.environment.jobs.client import JobExecutionResult
 from schema_core.environment.jobs.run import JobID
-from schema_core.environment.operations.streaming_sinks import require_appended
+from schema_core.environment.operations.streaming_sinks import has_updates, require_appended
 from schema_core.environment.options import RUNTIME_MODE
+from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.relational import require_expression
 from schema_core.environment.table_api.table import Table, require_table
@@ -20,7 +21,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.unbounded import find_unbounded_table
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.fluent import Expression
-from schema_core.expressions.fluent_functions import call_sql, col
+from schema_core.expressions.fluent_functions import call_sql, col, descriptor, map_
 from schema_core.pyflink.absent import RefusesMethods
 from schema_core.pyflink.common.typeinfo import (
     ExternalTypeInfo,
@@ -33,16 +34,24 @@ from schema_core.pyflink.common.typeinfo import (
 from schema_core.pyflink.datastream.data_stream import DataStream
 from schema_core.pyflink.datastream.execution_mode import RuntimeExecutionMode
 from schema_core.pyflink.datastream.stream_rows import (
+    KEY,
+    KIND,
     ORDER,
     TIME,
     StreamRows,
     column_types,
     row_type,
 )
-from schema_core.schema.columns import UnresolvedMetadataColumn, UnresolvedPhysicalColumn
+from schema_core.schema.columns import (
+    Column,
+    UnresolvedMetadataColumn,
+    UnresolvedPhysicalColumn,
+)
+from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.sql import syntax
-from schema_core.types.row_value import Row
+from schema_core.types import supports_implicit_cast
+from schema_core.types.row_value import Row, RowKind
 
 __all__ = ["StreamExecutionEnvironment", "StreamTableEnvironment"]
 
@@ -156,9 +165,14 @@ class StreamExecutionEnvironment(RefusesMethods):
         type_ = Types.PICKLED_BYTE_ARRAY() if type_info is None else type_info
 
         def build(tables: TableEnvironment) -> StreamRows:
-            rows = [Row(*type_.to_columns(value), [place]) for place, value in enumerate(values)]
-            table = tables.from_elements(rows, row_type(type_, (ORDER,)))
-            return StreamRows(table, type_, (ORDER,), tables._session)  # noqa: SLF001 - as a subclass
+            kinds = [_kind_of(value) for value in values]
+            hidden = (ORDER,) if set(kinds) <= {str(RowKind.INSERT)} else (KIND, ORDER)
+            rows = [
+                Row(*type_.to_columns(value), *([kind] if KIND in hidden else []), [place])
+                for place, (value, kind) in enumerate(zip(values, kinds, strict=True))
+            ]
+            table = tables.from_elements(rows, row_type(type_, hidden))
+            return StreamRows(table, type_, hidden, tables._session)  # noqa: SLF001 - as a subclass
 
         return DataStream(self, type_, build)
 
@@ -200,7 +214,8 @@ class StreamExecutionEnvironment(RefusesMethods):
     def create_tables(self, settings: EnvironmentSettings | None) -> StreamTableEnvironment:
         """Create a table environment with these settings and the options of this environment."""
         if settings is None:
-            settings = EnvironmentSettings.new_instance().with_configuration(self._options).build()
+            streaming = EnvironmentSettings.new_instance().in_streaming_mode()
+            settings = streaming.with_configuration(self._options).build()
         created = TableEnvironment.create(settings)
         for key, value in self._options.items():
             if key != RUNTIME_MODE.key:
@@ -259,12 +274,12 @@ class StreamTableEnvironment(TableEnvironment):
                 which no columns can be made.
         """
         require_instance(data_stream, DataStream, "data_stream")
-        rows = data_stream.build_rows(self).without_hidden((ORDER,))
-        if rows.type_info == Types.PICKLED_BYTE_ARRAY():
-            raise UnsupportedError(
-                "values of any Python object are not columns of a table",
-                code="needs-flink",
-                hint="pass output_type, or type_info for a collection",
+        rows = _require_columns(data_stream.build_rows(self).without_hidden((ORDER,)))
+        if KIND in rows.hidden:
+            raise SchemaError(
+                "the stream has updates or deletions, and the table would have only added rows",
+                code="wrong-argument",
+                hint="call from_changelog_stream",
             )
         match fields_or_schema:
             case ():
@@ -297,14 +312,47 @@ class StreamTableEnvironment(TableEnvironment):
         super().create_temporary_view(view_path, table_or_data_stream, *fields_or_schema, **options)
 
     def from_changelog_stream(
-        self, data_stream: DataStream, schema: Schema | None = None, changelog_mode: object = None
+        self,
+        data_stream: DataStream,
+        schema: Schema | None = None,
+        changelog_mode: ChangelogMode | None = None,
     ) -> Table:
-        """Refuse a stream of changes (`needs-flink`)."""
-        raise UnsupportedError(
-            "a stream of changes cannot be read as a table",
-            code="needs-flink",
-            hint="add a column with the kinds of the rows, and call Table.from_changelog",
+        """Return the rows that a stream of changes leaves as a table.
+
+        Args:
+            data_stream: The stream: its values are rows with kinds, such as ``+U``.
+            schema: A schema, as for `from_data_stream`. Its key is not used.
+            changelog_mode: The kinds of the rows, by default all; of added rows, the table is that
+                of `from_data_stream`.
+
+        Raises:
+            SchemaError: as `from_data_stream`.
+            UnsupportedError: with code `needs-flink` for updates without the rows before them.
+        """
+        require_instance(data_stream, DataStream, "data_stream")
+        require_instance(changelog_mode, (ChangelogMode, type(None)), "changelog_mode")
+        mode = changelog_mode or ChangelogMode.all()
+        if mode == ChangelogMode.insert_only():
+            return self.from_data_stream(data_stream, *(() if schema is None else (schema,)))
+        if not mode.contains(RowKind.UPDATE_BEFORE):
+            raise UnsupportedError(
+                "a stream of updates without the rows before them cannot be read as a table",
+                code="needs-flink",
+                hint="add rows of the kind UPDATE_BEFORE, or a column with the time of the change, "
+                "and select the last row of each key by ROW_NUMBER",
+            )
+        rows = _require_columns(data_stream.build_rows(self).without_hidden((ORDER, TIME, KEY)))
+        changes = rows.with_kinds()
+        codes = [(str(kind), kind.name) for kind in RowKind]
+        mapping = map_(*(text for pair in codes for text in pair))
+        table = changes.table.from_changelog(
+            descriptor(KIND).as_argument("op"), mapping.as_argument("op_mapping")
         )
+        changed = rows._replace(table=table, hidden=())
+        if schema is None:
+            return _with_derived_types(changed)
+        columns = _declared_columns(schema, changed)
+        return table.select(*(col(name).cast(type_).alias(name) for name, type_ in columns))
 
     def _with_schema(self, rows: StreamRows, schema: Schema) -> Table:
         """Return the table of a schema, whose expressions may read all fields of the stream."""
@@ -339,24 +387,40 @@ class StreamTableEnvironment(TableEnvironment):
         return self._stream_of(table)
 
     def to_changelog_stream(
-        self, table: Table, target_schema: Schema | None = None, changelog_mode: object = None
+        self,
+        table: Table,
+        target_schema: Schema | None = None,
+        changelog_mode: ChangelogMode | None = None,
     ) -> DataStream:
-        """Return the rows of a table as a stream; of a bounded table those of its result.
+        """Return the changes of a table as a stream of rows with kinds.
 
-        A `target_schema` or `changelog_mode`, and updates of an unbounded table, are refused
-        (`needs-flink`).
+        Of a bounded table, these are the changes that `collect` returns.
+
+        Args:
+            table: The table.
+            target_schema: The columns of the rows, by position: with the names of the table's
+                columns, and types to which these can be cast implicitly. Its key is not used.
+            changelog_mode: The kinds of changes, by default all; without those before an update,
+                the updates have only their new rows.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for a schema of other columns.
+            UnsupportedError: with code `streaming-not-supported` for updates of an unbounded table,
+                or where `changelog_mode` has only insertions.
         """
         require_table(table, self._session)
+        require_instance(target_schema, (Schema, type(None)), "target_schema")
+        require_instance(changelog_mode, (ChangelogMode, type(None)), "changelog_mode")
+        mode = changelog_mode or ChangelogMode.all()
         is_endless = find_unbounded_table(self._session, table.relation) is not None
-        if is_endless:
+        if is_endless or mode == ChangelogMode.insert_only():
             require_appended(self._session, table.relation)
-        if target_schema is not None or changelog_mode is not None:
-            raise UnsupportedError(
-                "a stream of changes has the columns and the kinds of its table",
-                code="needs-flink",
-                hint="select the columns of the table",
-            )
-        return self._stream_of(table)
+        if target_schema is not None:
+            table = _with_target_columns(table, self._session.resolver.resolve(target_schema))
+        stream = self._stream_of(table)
+        if is_endless or not has_updates(self._session, table.relation):
+            return stream
+        return stream.with_changes(mode)
 
     def to_append_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
         """Return the rows of a table as a stream of values of a type.
@@ -370,15 +434,15 @@ class StreamTableEnvironment(TableEnvironment):
         return self._typed_stream(table, type_info)
 
     def to_retract_stream(self, table: Table, type_info: TypeInformation) -> DataStream:
-        """Return the rows of a table as pairs of True and a value of a type.
+        """Return the changes of a table as pairs of whether a value is added, and the value.
 
-        Errors are those of `to_append_stream`; the result of a bounded table is final.
+        Errors are those of `to_append_stream`, but a bounded table may have updates.
         """
         require_table(table, self._session)
         if find_unbounded_table(self._session, table.relation) is not None:
             require_appended(self._session, table.relation)
-        stream = self._typed_stream(table, type_info)
-        return stream.map(_as_added, Types.TUPLE([Types.BOOLEAN(), type_info]))
+        pairs = Types.TUPLE([Types.BOOLEAN(), type_info])
+        return self._typed_stream(table, type_info).as_retractions(pairs)
 
     def _stream_of(self, table: Table) -> DataStream:
         columns = table.get_resolved_schema().columns
@@ -407,6 +471,10 @@ class StreamTableEnvironment(TableEnvironment):
             return StreamRows(require_table(table, session), type_info, (), session)
 
         return DataStream(self._environment, type_info, build, self)
+
+
+def _kind_of(value: Any) -> str:
+    return str(value.get_row_kind() if isinstance(value, Row) else RowKind.INSERT)
 
 
 def _time_of(column: UnresolvedMetadataColumn, rows: StreamRows) -> Any:
@@ -459,5 +527,62 @@ def _with_names(table: Table, fields: Sequence[object]) -> Table:
     return table.select(*renamed, *added)
 
 
-def _as_added(value: Any) -> tuple[bool, Any]:
-    return True, value
+def _require_columns(rows: StreamRows) -> StreamRows:
+    """Require that values have columns (`needs-flink` for any Python objects)."""
+    if rows.type_info == Types.PICKLED_BYTE_ARRAY():
+        raise UnsupportedError(
+            "values of any Python object are not columns of a table",
+            code="needs-flink",
+            hint="pass output_type, or type_info for a collection",
+        )
+    return rows
+
+
+def _declared_columns(schema: Schema, rows: StreamRows) -> list[tuple[str, Any]]:
+    """Return the names and types of the physical columns of a schema, or those of the rows."""
+    names = rows.type_info.column_names
+    columns = [each for each in schema.columns if isinstance(each, UnresolvedPhysicalColumn)]
+    if len(columns) < len(schema.columns) or schema.watermark_specs:
+        raise UnsupportedError(
+            "a stream of changes has physical columns only",
+            code="needs-flink",
+            hint="compute further columns with add_columns of the table",
+        )
+    if unknown := [each.name for each in columns if each.name not in names]:
+        raise SchemaError(
+            f"there is no field {unknown[0]!r}: the fields are {', '.join(names)}",
+            code="unknown-column",
+        )
+    if not columns:
+        return list(zip(names, rows.type_info.column_types, strict=True))
+    return [(each.name, each.data_type) for each in columns]
+
+
+def _with_target_columns(table: Table, schema: ResolvedSchema) -> Table:
+    """Return a table with the types of columns with the same names (`wrong-argument`)."""
+    own, targets = table.get_resolved_schema().columns, schema.columns
+    fit = len(own) == len(targets) and all(
+        column.name == target.name
+        and supports_implicit_cast(column.data_type.nullable(), target.data_type.nullable())
+        for column, target in zip(own, targets, strict=False)
+    )
+    if not fit:
+        raise SchemaError(
+            f"the columns of the table are {_show_columns(own)}, those of the schema "
+            f"{_show_columns(targets)}",
+            code="wrong-argument",
+            hint="select and cast the columns of the table",
+        )
+    pairs = zip(own, targets, strict=True)
+    return table.select(
+        *(
+            col(column.name)
+            if column.data_type.nullable() == target.data_type.nullable()
+            else col(column.name).cast(target.data_type.nullable()).alias(column.name)
+            for column, target in pairs
+        )
+    )
+
+
+def _show_columns(columns: Sequence[Column]) -> str:
+    return ", ".join(f"{column.name} {column.data_type}" for column in columns)

@@ -1,7 +1,7 @@
 """The rows of a stream as a table, and the functions of streams as functions of tables.
 
-The table has a column for each field of the values, then hidden columns: the order of values in
-their collections, their timestamps, and their keys.
+The table has a column for each field of the values, then hidden columns: the kinds of changes, the
+order of values in their collections, their timestamps, and their keys.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from schema_core.base.text import quote_identifier
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.table import Table
 from schema_core.errors import SchemaError
+from schema_core.expressions.fluent import Expression
 from schema_core.expressions.fluent_functions import call_sql, col
 from schema_core.expressions.user_functions import (
     FunctionContext,
@@ -28,20 +29,25 @@ from schema_core.expressions.user_functions import (
 )
 from schema_core.pyflink.common.typeinfo import TypeInformation, storage_type
 from schema_core.pyflink.datastream.functions import Function, RuntimeContext
+from schema_core.query.updates import KIND_OF_ROW
+from schema_core.sql import syntax
 from schema_core.types import DataType, DataTypes, LocalZonedTimestampType, RowField, RowType
-from schema_core.types.row_value import Row
+from schema_core.types.row_value import Row, RowKind
 
 __all__ = [
-    "StreamRows", "filter_rows", "flat_map_rows", "map_rows", "reduce_rows", "with_keys",
+    "StreamRows", "filter_rows", "flat_map_rows", "map_rows", "reduce_rows", "retract_rows",
+    "with_keys",
 ]  # fmt: skip
 
 #: The hidden columns, in this order, with their types.
-ORDER, TIME, KEY = "$order", "$time", "$key"
+KIND, ORDER, TIME, KEY = "$kind", "$order", "$time", "$key"
 HIDDEN: Final[Mapping[str, DataType]] = {
+    KIND: DataTypes.STRING(False),
     ORDER: DataTypes.ARRAY(DataTypes.BIGINT(False), False),
     TIME: DataTypes.BIGINT(False),
     KEY: DataTypes.BYTES(False),
 }
+_KINDS: Final = {str(kind): kind for kind in RowKind}
 #: The type in which functions return instants.
 MILLISECONDS: Final = DataTypes.BIGINT()
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -70,6 +76,16 @@ class StreamRows(NamedTuple):
         """The columns as functions receive them."""
         return Layout(self.type_info, self.hidden, self.session.config.get_local_timezone())
 
+    def with_kinds(self) -> StreamRows:
+        """Return the rows with the kinds of changes as the hidden column `KIND`."""
+        if KIND in self.hidden:
+            return self
+        count = len(self.table.column_names()) - len(self.hidden)
+        call = syntax.Call(KIND_OF_ROW.name, (), inline=(KIND_OF_ROW,))
+        kind = Expression(call).alias(KIND)
+        columns = [*self.columns[:count], kind, *self.columns[count:]]
+        return self._replace(table=self.table.select(*columns), hidden=(KIND, *self.hidden))
+
     def without_hidden(self, names: Iterable[str] = HIDDEN) -> StreamRows:
         """Return the rows without some of the hidden columns."""
         dropped = [name for name in names if name in self.hidden]
@@ -90,10 +106,15 @@ class Layout(NamedTuple):
         """Return a value and its hidden columns."""
         count = len(columns) - len(self.hidden)
         value = self.type_info.from_columns(columns[:count], self.zone)
-        return value, dict(zip(self.hidden, columns[count:], strict=True))
+        hidden = dict(zip(self.hidden, columns[count:], strict=True))
+        if KIND in hidden and isinstance(value, Row):
+            value.set_row_kind(_KINDS[hidden[KIND]])
+        return value, hidden
 
     def write(self, value: Any, hidden: Mapping[str, Any]) -> Row:
         """Return the columns of a value, as functions return them."""
+        if KIND in self.hidden and isinstance(value, Row):
+            hidden = {**hidden, KIND: str(value.get_row_kind())}
         columns = self.type_info.to_columns(value)
         fields = map(_to_milliseconds, columns, self.type_info.column_types)
         return Row(*fields, *(hidden[name] for name in self.hidden))
@@ -182,6 +203,16 @@ class _Mapped(_Opens, ScalarFunction):
         return self._target.write(self._call(value), hidden)
 
 
+class _Retracted(ScalarFunction):
+    def __init__(self, source: Layout, target: Layout) -> None:
+        self._source, self._target = source, target
+
+    def eval(self, *columns: Any) -> Row:
+        value, hidden = self._source.read(columns)
+        adds = _KINDS[hidden[KIND]] in (RowKind.INSERT, RowKind.UPDATE_AFTER)
+        return self._target.write((adds, value), hidden)
+
+
 class _Filtered(_Opens, ScalarFunction):
     def __init__(self, function: Any, call: Callable[[Any], Any], source: Layout) -> None:
         super().__init__(function)
@@ -247,10 +278,24 @@ def map_rows(
     hidden = tuple(name for name in HIDDEN if name in added)
     target = rows.layout._replace(type_info=type_info, hidden=hidden)
     mapped = _Mapped(function, call, rows.layout, target, computed or {})
-    result = row_type(type_info, hidden)
-    declared = udf(mapped, result_type=_result_type(result), name=_name_of(function, "map"))
+    return _mapped_rows(rows, target, mapped, _name_of(function, "map"))
+
+
+def retract_rows(rows: StreamRows, type_info: TypeInformation) -> StreamRows:
+    """Return pairs of whether a change adds its value, and the value."""
+    changes = rows.with_kinds()
+    hidden = tuple(name for name in changes.hidden if name != KIND)
+    target = changes.layout._replace(type_info=type_info, hidden=hidden)
+    return _mapped_rows(changes, target, _Retracted(changes.layout, target), "retract")
+
+
+def _mapped_rows(
+    rows: StreamRows, target: Layout, function: ScalarFunction, name: str
+) -> StreamRows:
+    result = row_type(target.type_info, target.hidden)
+    declared = udf(function, result_type=_result_type(result), name=name)
     table = _with_instants(rows.table.map(declared(*rows.columns)), result)
-    return StreamRows(table, type_info, hidden, rows.session)
+    return StreamRows(table, target.type_info, target.hidden, rows.session)
 
 
 def filter_rows(rows: StreamRows, function: Any, call: Callable[[Any], Any]) -> StreamRows:

@@ -194,6 +194,10 @@ class Reader:
         """Return a query with the kinds of its changes; None if it has only insertions."""
         return change_query(query, self._holds_changes)
 
+    def reads_changes(self, query: Relation) -> bool:
+        """Return whether a query reads tables of changes."""
+        return any(map(self._holds_changes, scans_in(query)))
+
     def converted_frame(
         self,
         query: Relation,

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from schema_core.environment.planner import Change
-from schema_core.expressions.typed import Constant, Ref, is_windowed
+from schema_core.expressions.typed import (
+    Constant,
+    FunctionCall,
+    Ref,
+    Typed,
+    is_windowed,
+    substitute,
+)
 from schema_core.query import relation as relational
 from schema_core.query.relation import (
     Column,
@@ -26,6 +34,7 @@ from schema_core.query.relation import (
     subqueries_in,
     without_common_tables,
 )
+from schema_core.query.updates import KIND_OF_ROW
 from schema_core.spark.changelog import ROW_KIND
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import MAX_LENGTH, RowKind, VarCharType
@@ -174,7 +183,11 @@ class _Rewriting:
         if source is None:
             raise _NeedsRowsError
         kind = Ref(KIND.name, KIND.type, _alias_of_kind(source))
-        return replace(block, source=source, items=(*block.items, Item(ROW_KIND, kind)))
+        items = (
+            item._replace(expression=substitute(item.expression, partial(_as_kind, kind)))
+            for item in block.items
+        )
+        return replace(block, source=source, items=(*items, Item(ROW_KIND, kind)))
 
     def _join(self, join: relational.Join) -> Relation | None:
         left = self.relation(join.left)
@@ -239,6 +252,12 @@ def _is_stateless(block: relational.Select) -> bool:
         or any(is_windowed(part) for typed in expressions for part in subexpressions(typed))
         or any(map(subqueries_in, expressions))
     )
+
+
+def _as_kind(kind: Ref, typed: Typed) -> Ref | None:
+    """Return the kind of a change in place of `KIND_OF_ROW`."""
+    is_kind = isinstance(typed, FunctionCall) and typed.function.name == KIND_OF_ROW.name
+    return kind if is_kind else None
 
 
 def _alias_of_kind(source: Relation) -> str | None:
