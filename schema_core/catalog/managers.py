@@ -162,7 +162,7 @@ class CatalogManager:
         path, storage = identifier.to_object_path(), catalog.storage
         directory = None if storage is None else own_directory(catalog, path, table)
         visible = self._read(without_own_options(table))
-        derived = None
+        derived = catalog.connector_options(path, visible)
         if storage is not None and directory is not None:
             derived = storage.derived(visible, directory).options
         return FoundTable(
@@ -207,6 +207,16 @@ class CatalogManager:
         """Return the storage of a table's catalog, None if it manages none."""
         catalog = self.registry.find(identifier.catalog_name)
         return None if catalog is None else catalog.storage
+
+    def with_connector(
+        self, identifier: ObjectIdentifier, table: objects.ResolvedCatalogTable
+    ) -> objects.ResolvedCatalogTable:
+        """Return a table that its catalog may not have yet, with the options of its connector."""
+        catalog = self.registry.find(identifier.catalog_name)
+        options = None
+        if catalog is not None:
+            options = catalog.connector_options(identifier.to_object_path(), table)
+        return table if options is None else table.copy(options)
 
     def find_directory(self, identifier: ObjectIdentifier) -> str | None:
         """Return the directory of a managed table, or None; errors as `own_directory`."""

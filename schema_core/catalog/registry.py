@@ -109,7 +109,12 @@ class CatalogFactory:
 
     def _require_known(self, kind: str, options: Mapping[str, str]) -> None:
         known = self.keys()
-        if unknown := sorted(set(options) - {*known} - IMPLICIT):
+        maps: tuple[str, ...] = ()
+        if not isinstance(self.options, AbstractSet):
+            prefixed = (option for option in self.options if getattr(option, "is_map", False))
+            maps = tuple(f"{option.key}." for option in prefixed)
+        given = {key for key in options if not key.startswith(maps)}
+        if unknown := sorted(given - {*known} - IMPLICIT):
             raise SchemaError(
                 f"unknown options of a catalog of type {kind!r}: {', '.join(unknown)}",
                 code="invalid-catalog-option",

@@ -18,6 +18,7 @@ from schema_core.catalog.connections import ConnectionManager
 from schema_core.catalog.functions import FunctionCatalog, Modules
 from schema_core.catalog.managed import ensure_directory
 from schema_core.catalog.managers import CatalogManager, FoundTable, ModelManager, TypeManager
+from schema_core.catalog.own_options import MANAGED
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.resolve import (
     read_view,
@@ -450,7 +451,7 @@ class Session:
                 f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
                 code="not-a-table",
             )
-        if found.derived is not None and self.makes_directories:
+        if MANAGED in found.own_options and self.makes_directories and found.derived is not None:
             ensure_directory(found.derived)
         if found.derived is None and not found.hidden:
             return BoundTable(identifier, bound, found.is_temporary)

@@ -185,7 +185,12 @@ class StoredCatalog(Catalog, Generic[S]):
             raise exists(key.kind.value, key)
 
     def _alter(
-        self, key: ObjectKey, value: object, ignore_if_not_exists: bool, expected: object
+        self,
+        key: ObjectKey,
+        value: object,
+        ignore_if_not_exists: bool,
+        expected: object,
+        changes: Sequence[TableChange] | None = None,
     ) -> None:
         self._require_support(key.kind)
         if expected is not None and key.kind not in self.store.compared:
@@ -199,9 +204,19 @@ class StoredCatalog(Catalog, Generic[S]):
             if isinstance(value, objects.CatalogBaseTable):
                 _require_same_kind(found, value.get_table_kind())
             _require_expected(found, expected)
-            return transaction.replace(found, value)
+            return self._replace(transaction, found, value, changes)
 
         self._update(key, replace, ignore_if_not_exists, expected)
+
+    def _replace(
+        self,
+        transaction: ObjectTransaction[S],
+        stored: S,
+        value: object,
+        changes: Sequence[TableChange] | None,
+    ) -> bool:
+        """Store another definition; `changes`, if known, lead to that of a table."""
+        return transaction.replace(stored, value)
 
     def _rename(self, key: ObjectKey, new_name: str, ignore_if_not_exists: bool) -> None:
         self._require_support(key.kind)
@@ -335,7 +350,7 @@ class StoredCatalog(Catalog, Generic[S]):
         table = self._resolve(new_table)
         if changes is not None:
             require_consistent(changes, expected, table)
-        self._alter(table_key(table_path), table, ignore_if_not_exists, expected)
+        self._alter(table_key(table_path), table, ignore_if_not_exists, expected, changes)
 
     def get_stored_table(self, table_path: ObjectPath) -> StoredObject:
         return self._get(table_key(table_path))

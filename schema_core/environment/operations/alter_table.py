@@ -8,7 +8,13 @@ from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.changes.column_history import add_column_history
 from schema_core.catalog.changes.normal_forms import as_written
-from schema_core.catalog.changes.table_changes import TableChange, apply
+from schema_core.catalog.changes.table_changes import (
+    ModifyColumnName,
+    ModifyFieldName,
+    TableChange,
+    apply,
+)
+from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import (
     CatalogPartition,
     CatalogPartitionSpec,
@@ -23,6 +29,7 @@ from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.mappings.dialects.apply_alterations import (
     apply_stored_change,
     connector_is_required,
+    find_part,
     option_keys,
 )
 from schema_core.mappings.dialects.definitions import (
@@ -33,6 +40,7 @@ from schema_core.sql.statement_syntax import (
     Alter,
     DropPartitions,
     Partition,
+    RenameColumn,
     RenameTo,
 )
 from schema_core.sql.syntax import Name
@@ -57,8 +65,26 @@ def alter_table(session: Session, statement: Alter, text: str) -> TableResult:
             require_no_own_options(option_keys(change))
             storage = session.tables.get_storage(identifier)
             table = apply_stored_change(as_written(old), change, text, storage)
-            session.tables.alter(identifier, table, expected=old)
+            session.tables.alter(identifier, table, old, _rename_changes(old, change, storage))
     return OK
+
+
+def _rename_changes(
+    old: CatalogTable, change: object, storage: ManagedStorage | None
+) -> tuple[TableChange, ...] | None:
+    """Return the changes of RENAME, which the new definition does not show; None for others."""
+    if not isinstance(change, RenameColumn):
+        return None
+    (*outer, name), new_name = change.column.parts, change.new_name.parts[-1]
+    columns = {column.name: column for column in old.schema.columns}
+    changes: tuple[TableChange, ...]
+    if not outer:
+        changes = (ModifyColumnName(columns[name], new_name),)
+    else:
+        row = find_part(columns[outer[0]], outer[1:])
+        field = next(field for field in getattr(row, "fields", ()) if field.name == name)
+        changes = (ModifyFieldName(tuple(outer), field, new_name),)
+    return add_column_history(apply(changes, old), changes, old, storage)[1]
 
 
 def alter_by_changes(

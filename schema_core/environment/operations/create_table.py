@@ -422,7 +422,7 @@ def place_table(
     """
     storage = session.tables.get_storage(identifier)
     if storage is None or not is_managed(table):
-        return table, table
+        return table, session.tables.with_connector(identifier, table)
     require_no_path(table)
     directory = session.tables.find_directory(identifier) or new_directory(identifier)
     return with_directory(table, directory), storage.derived(table, directory)

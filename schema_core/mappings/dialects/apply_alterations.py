@@ -488,6 +488,17 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
     return replace(table, schema=schema)
 
 
+def find_part(column: UnresolvedColumn, steps: Sequence[str]) -> object:
+    """Return the type of a column, or of the part of it at a path; None if it has no such part."""
+    type_: object = normal_type(getattr(column, "data_type", ""))
+    for step in steps:
+        children = {}
+        if isinstance(type_, DataType):
+            children = dict(zip(steps_of(type_), type_.children(), strict=False))
+        type_ = children.get(step)
+    return type_
+
+
 def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
     """Return the table with a field renamed; Flink has the syntax and refuses it."""
     *outer, before = old.parts
@@ -500,12 +511,7 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
         )
     columns = {column.name: column for column in table.schema.columns}
     _require_known(replace(old, parts=old.parts[:1]), columns)
-    type_: object = normal_type(getattr(columns[outer[0]], "data_type", ""))
-    for step in outer[1:]:
-        children = {}
-        if isinstance(type_, DataType):
-            children = dict(zip(steps_of(type_), type_.children(), strict=False))
-        type_ = children.get(step)
+    type_ = find_part(columns[outer[0]], outer[1:])
     fields = {field.name: field for field in type_.fields} if isinstance(type_, RowType) else {}
     if before not in fields:
         raise SchemaError(

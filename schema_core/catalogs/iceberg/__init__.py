@@ -1,0 +1,1 @@
+"""Catalogs of Apache Iceberg, with the connector `iceberg`."""

@@ -1,0 +1,125 @@
+"""`IcebergCatalog`: the tables of Apache Iceberg, which every engine with Iceberg reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.arguments import require_instance, validate_methods
+from schema_core.base.paths import ObjectPath
+from schema_core.base.plugins import require_modules
+from schema_core.catalog.api import Capability, Catalog
+from schema_core.catalog.changes.table_changes import TableChange
+from schema_core.catalog.managed import is_managed
+from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogTable
+from schema_core.catalog.registry import CatalogFactory
+from schema_core.catalog.stores.object_store import ObjectTransaction
+from schema_core.catalog.stores.stored_catalog import StoredCatalog
+from schema_core.connectors.iceberg.options import (
+    AS_OF_TIMESTAMP,
+    CATALOG_DATABASE,
+    CATALOG_NAME,
+    CATALOG_TABLE,
+    CONNECTION,
+    DEFAULT_DATABASE,
+    ICEBERG,
+)
+from schema_core.errors import SchemaError
+
+if TYPE_CHECKING:
+    from schema_core.catalogs.iceberg.store import IcebergObject, IcebergStore
+
+
+@validate_methods(Catalog)
+class IcebergCatalog(StoredCatalog[Any]):
+    """A catalog of Iceberg, through pyiceberg.
+
+    A table without a connector has its rows in Iceberg. Others are only defined here: other engines
+    see them without rows. Databases are namespaces, nested ones by names with dots. Names of new
+    objects have no dots. Dropping a table deletes its files.
+
+    Args:
+        name: The name of the catalog.
+        options: The options of ``CREATE CATALOG c WITH ('type' = 'iceberg', ...)``, without `type`:
+            ``warehouse`` suffices for an embedded catalog.
+        default_database: The database that is current at first; it is created.
+
+    Raises:
+        SchemaError: with code `wrong-argument`, `blank-name` or `missing-option`.
+        NotFoundError: with code `missing-extra` without pyiceberg.
+    """
+
+    capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS})
+
+    def __init__(
+        self, name: str, options: Mapping[str, str], default_database: str = "default"
+    ) -> None:
+        require_instance(options, Mapping, "options")
+        require_modules("pyiceberg", "sqlalchemy", "pyarrow")
+        from schema_core.catalogs.iceberg.store import IcebergStore  # imports pyiceberg
+        from schema_core.connectors.iceberg.client import catalog_properties
+
+        catalog_properties(options)
+        self.options = dict(options)
+        self.iceberg: IcebergStore = IcebergStore(name, self.options)
+        super().__init__(name, self.iceberg, default_database)
+
+    def open(self) -> None:
+        """Connect, and create the default database unless it exists (`iceberg-failed`)."""
+        super().open()
+        if not self.database_exists(self._default):
+            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
+
+    def connector_options(
+        self, table_path: ObjectPath, table: CatalogBaseTable
+    ) -> dict[str, str] | None:
+        """Return the options of the connector `iceberg` for a table whose rows Iceberg has."""
+        if not is_managed(table):
+            return None
+        keys = {AS_OF_TIMESTAMP.key}
+        return {
+            **self.options,
+            "connector": ICEBERG,
+            CATALOG_NAME.key: self.options.get(CATALOG_NAME.key, self.name),
+            CATALOG_DATABASE.key: table_path.database_name,
+            CATALOG_TABLE.key: table_path.object_name,
+            **{key: value for key, value in table.options.items() if key in keys},
+        }
+
+    def get_table_at(self, table_path: ObjectPath, timestamp: int) -> CatalogBaseTable:
+        """Return a table with the schema of the snapshot at a time, in milliseconds since 1970.
+
+        Raises:
+            NotFoundError: with code `table-not-found` if there was no snapshot.
+            UnsupportedError: with code `time-travel-not-supported` for other tables.
+        """
+        table = self.get_table(table_path)
+        if not isinstance(table, CatalogTable) or not is_managed(table):
+            return super().get_table_at(table_path, timestamp)
+        return table.copy({**table.options, AS_OF_TIMESTAMP.key: str(timestamp)})
+
+    def _replace(
+        self,
+        transaction: ObjectTransaction[Any],
+        stored: IcebergObject,
+        value: object,
+        changes: Sequence[TableChange] | None,
+    ) -> bool:
+        """Alter a table with the ids of renamed columns."""
+        renames = [change.rename for change in changes or () if change.rename is not None]
+        return self.iceberg.alter(stored, value, renames)
+
+
+def make_iceberg_catalog(name: str, options: Mapping[str, str]) -> IcebergCatalog:
+    """Return the catalog of a CREATE CATALOG statement; errors as `IcebergCatalog`."""
+    default = DEFAULT_DATABASE.of(options) or ""
+    if not default.strip():
+        raise SchemaError("the default database must not be blank", code="blank-name")
+    rest = {key: value for key, value in options.items() if key != DEFAULT_DATABASE.key}
+    return IcebergCatalog(name, rest, default)
+
+
+#: The factory of ``CREATE CATALOG c WITH ('type' = 'iceberg', 'warehouse' = '/data/lake')``.
+ICEBERG_CATALOG = CatalogFactory(
+    (*CONNECTION, DEFAULT_DATABASE), make_iceberg_catalog, requires=("pyiceberg", "sqlalchemy")
+)

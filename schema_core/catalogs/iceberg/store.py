@@ -1,0 +1,526 @@
+"""The objects of an Iceberg catalog: namespaces as databases, tables, and views."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import (
+    CommitFailedException,
+    NamespaceAlreadyExistsError,
+    NamespaceNotEmptyError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table import Table
+from pyiceberg.table.sorting import SortOrder
+from pyiceberg.table.update import (
+    AddPartitionSpecUpdate,
+    AddSchemaUpdate,
+    AddSortOrderUpdate,
+    AssertCurrentSchemaId,
+    AssertDefaultSpecId,
+    AssertLastAssignedFieldId,
+    AssertTableUUID,
+    RemovePropertiesUpdate,
+    SetCurrentSchemaUpdate,
+    SetDefaultSortOrderUpdate,
+    SetDefaultSpecUpdate,
+    SetPropertiesUpdate,
+    TableRequirement,
+    TableUpdate,
+    UpgradeFormatVersionUpdate,
+    ValidatableTableRequirement,
+)
+from pyiceberg.view import View
+from sqlalchemy.exc import IntegrityError
+
+from schema_core.base.lazy import dataclass
+from schema_core.catalog import objects
+from schema_core.catalog.objects import TableKind
+from schema_core.catalog.stores.object_store import ObjectKey, StoredKind, require_name
+from schema_core.catalogs.iceberg.definitions import (
+    COMMENT,
+    DEFAULT_VERSION,
+    FORMAT_VERSION,
+    StoredDefinition,
+    decode_table,
+    decode_view,
+    encode_definition,
+    is_native,
+    view_columns,
+    view_properties,
+)
+from schema_core.catalogs.iceberg.views import ViewDefinition, Views, views_of
+from schema_core.connectors.iceberg.client import iceberg_errors, open_catalog
+from schema_core.connectors.iceberg.options import CATALOG_TYPE
+from schema_core.errors import UnsupportedError, at
+from schema_core.mappings.iceberg.partitioning import make_order, make_spec
+from schema_core.mappings.iceberg.schemas import (
+    Path,
+    SchemaEvolution,
+    evolve_schema,
+    former_names,
+    new_schema,
+)
+
+if TYPE_CHECKING:
+    from pyiceberg.table.metadata import TableMetadata
+
+#: The longest name, of the columns of Iceberg's tables in SQL databases.
+MAX_NAME: Final = 255
+#: The property of namespaces without others, in a SQL database.
+EXISTS: Final = "exists"
+#: Whether the files of a table may be deleted.
+GC_ENABLED: Final = "gc.enabled"
+#: The longest part of a name in the name of a directory.
+MAX_DIRECTORY: Final = 40
+
+
+class AssertDefinition(ValidatableTableRequirement):  # type: ignore[misc] # as in `views`
+    """The definition of a table must be as it was read; its rows may have changed."""
+
+    type: Literal["assert-definition"] = "assert-definition"
+    definition: Any
+
+    def validate(self, base_metadata: TableMetadata | None) -> None:
+        if base_metadata is None or _definition_of(base_metadata) != self.definition:
+            raise CommitFailedException("the definition of the table has changed")
+
+
+def _definition_of(metadata: TableMetadata) -> tuple[Any, ...]:
+    return (
+        str(metadata.table_uuid), metadata.format_version, metadata.current_schema_id,
+        metadata.default_spec_id, metadata.default_sort_order_id, dict(metadata.properties),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class IcebergObject:
+    """A namespace (its properties), table or view of a catalog."""
+
+    key: ObjectKey
+    content: Any = field(repr=False)
+
+    @property
+    def value(self) -> Any:
+        if self.key.kind is StoredKind.DATABASE:
+            properties = dict(self.content)
+            if properties.get(EXISTS) == "true":
+                del properties[EXISTS]
+            comment = properties.pop(COMMENT, None)
+            return objects.CatalogDatabase(properties, comment)
+        with at(f"table {self.key.name!r}"):
+            if isinstance(self.content, View):
+                return decode_view(self.content)
+            return decode_table(self.content)
+
+    @property
+    def table_kind(self) -> TableKind:
+        return TableKind.VIEW if isinstance(self.content, View) else TableKind.TABLE
+
+    def is_stored_form_of(self, expected: Any) -> bool:
+        return False
+
+
+class IcebergStore:
+    """The objects of a catalog, opened from its options at first use.
+
+    Each change is one commit: Iceberg has no transactions over several tables.
+    """
+
+    compared: frozenset[StoredKind] = frozenset({StoredKind.TABLE})
+
+    def __init__(self, name: str, options: Mapping[str, str]) -> None:
+        self._name, self._options = name, options
+        self._catalog: Catalog | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalog of pyiceberg."""
+        if self._catalog is None:
+            self._catalog = open_catalog(self._name, self._options)
+        return self._catalog
+
+    @property
+    def views(self) -> Views:
+        return views_of(self.catalog, CATALOG_TYPE.of(self._options) or "sql")
+
+    def open(self) -> None:
+        _ = self.catalog
+
+    def close(self) -> None:
+        if self._catalog is not None:
+            self._catalog.close()
+            self._catalog = None
+
+    @contextmanager
+    def transaction(self, writing: bool = False) -> Iterator[IcebergStore]:
+        with iceberg_errors():
+            yield self
+
+    def check_name(self, kind: StoredKind, name: str) -> None:
+        require_name(kind, name)
+        if len(name) > MAX_NAME:
+            raise UnsupportedError(
+                f"a name of {len(name):,} characters exceeds the {MAX_NAME} that Iceberg stores",
+                code="name-too-long",
+            )
+        if re.search("[.\\x00\\ud800-\\udfff]", name) or name != name.strip():
+            raise UnsupportedError(
+                f"invalid characters in the {kind.value} name {name[:60]!r}",
+                code="name-characters-not-supported",
+                hint="omit dots, which separate namespaces, and blanks at the beginning and end",
+            )
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def exists(self, key: ObjectKey, parent: IcebergObject | None = None) -> bool:
+        return self.get(key, parent) is not None
+
+    def get(
+        self, key: ObjectKey, parent: IcebergObject | None = None, *, lock: bool = False
+    ) -> IcebergObject | None:
+        namespace = _namespace(key.database)
+        if not all(map(str.strip, namespace)):
+            return None
+        try:
+            match key.kind:
+                case StoredKind.DATABASE:
+                    properties = self.catalog.load_namespace_properties(namespace)
+                    return IcebergObject(key, properties)
+                case StoredKind.TABLE:
+                    return IcebergObject(key, self.catalog.load_table((*namespace, key.name)))
+        except (NoSuchNamespaceError, NoSuchTableError):
+            if key.kind is StoredKind.TABLE:
+                view = self.views.get(namespace, key.name)
+                return None if view is None else IcebergObject(key, view)
+        return None
+
+    def names(self, kind: StoredKind, parent: IcebergObject | None) -> list[str]:
+        if parent is None:
+            return self._database_names(())
+        if kind is not StoredKind.TABLE:
+            return []
+        return [name for kind in TableKind for name in self.table_names(parent, kind)]
+
+    def _database_names(self, parent: tuple[str, ...]) -> list[str]:
+        names = []
+        for namespace in sorted(self.catalog.list_namespaces(parent)):
+            names += [".".join(namespace), *self._database_names(tuple(namespace))]
+        return names
+
+    def table_names(self, database: IcebergObject, table_kind: TableKind) -> list[str]:
+        namespace = _namespace(database.key.database)
+        match table_kind:
+            case TableKind.TABLE:
+                return [identifier[-1] for identifier in self.catalog.list_tables(namespace)]
+            case TableKind.VIEW:
+                return self.views.names(namespace)
+        return []
+
+    def partitions(self, table: IcebergObject) -> list[objects.CatalogPartitionSpec]:
+        return []
+
+    def is_empty(self, database: IcebergObject) -> bool:
+        return not self.names(StoredKind.TABLE, database)
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def create(self, key: ObjectKey, value: Any, parent: IcebergObject | None) -> bool:
+        namespace = _namespace(key.database)
+        if key.kind is StoredKind.DATABASE:
+            try:
+                self.catalog.create_namespace(namespace, self._database_properties(value))
+            except (NamespaceAlreadyExistsError, IntegrityError):
+                return False
+            return True
+        if isinstance(value, objects.ResolvedCatalogView):
+            if self.get(key) is not None:
+                return False
+            return self.views.create(namespace, key.name, self._view(key, value, parent))
+        stored = encode_definition(value)
+        version = stored.version or DEFAULT_VERSION
+        schema = new_schema(stored.columns, stored.key, nanoseconds=stored.nanoseconds)
+        try:
+            self.catalog.create_table(
+                (*namespace, key.name),
+                schema,
+                location=stored.location or self._location(key, parent),
+                partition_spec=make_spec(stored.partitions, schema),
+                sort_order=make_order(stored.order, schema),
+                properties={**stored.properties, FORMAT_VERSION: version},
+            )
+        except (TableAlreadyExistsError, NoSuchNamespaceError):
+            return False
+        return True
+
+    def _database_properties(self, database: objects.CatalogDatabase) -> dict[str, str]:
+        properties = database.get_properties()
+        for reserved in (COMMENT, EXISTS):
+            if reserved in properties:
+                raise UnsupportedError(
+                    f"the property {reserved!r} of a database is reserved in Iceberg",
+                    code="not-in-iceberg",
+                    hint="use COMMENT for the comment, and another name for a property",
+                )
+        if database.comment is not None:
+            properties[COMMENT] = database.comment
+        return properties | ({EXISTS: "true"} if isinstance(self.catalog, SqlCatalog) else {})
+
+    def _location(self, key: ObjectKey, parent: IcebergObject | None) -> str | None:
+        """Return a new directory for a table; None if the catalog chooses it.
+
+        A name may be used again after DROP or RENAME, so a suffix makes the directory unique.
+        """
+        root = self.catalog.properties.get("warehouse")
+        if not isinstance(self.catalog, SqlCatalog) or root is None:
+            return None
+        root = (parent.content if parent is not None else {}).get("location") or root
+        database, name = (re.sub(r"\W", "_", text, flags=re.ASCII)[:MAX_DIRECTORY]
+                          for text in (key.database, key.name))  # fmt: skip
+        return f"{root.rstrip('/')}/{database}/{name}-{uuid.uuid4().hex[:12]}"
+
+    def _view(
+        self, key: ObjectKey, view: objects.ResolvedCatalogView, parent: IcebergObject | None
+    ) -> ViewDefinition:
+        schema = new_schema(view_columns(view), (), nanoseconds=True)
+        location = self._location(key, parent) or ""
+        return ViewDefinition(schema, view.expanded_query, view_properties(view), location)
+
+    def replace(self, stored: IcebergObject, value: Any) -> bool:
+        return self.alter(stored, value, ())
+
+    def alter(self, stored: IcebergObject, value: Any, renames: Sequence[tuple[Path, str]]) -> bool:
+        """Store another definition; return False if the object has changed since it was read.
+
+        `renames` are the paths of renamed columns and fields, and their new names, in order.
+        """
+        namespace, name = _namespace(stored.key.database), stored.key.name
+        if stored.key.kind is StoredKind.DATABASE:
+            properties = self._database_properties(value)
+            removed = set(stored.content) - set(properties)
+            self.catalog.update_namespace_properties(namespace, removed, properties)
+            return True
+        if isinstance(stored.content, View):
+            view = self._view(stored.key, value, None)
+            return self.views.replace(namespace, name, stored.content, view)
+        changed = _changed_table(stored.content, value, renames)
+        return self._commit(stored.content, changed)
+
+    def restore(self, stored: IcebergObject, earlier: IcebergObject) -> bool:
+        if isinstance(stored.content, View):
+            view = earlier.content
+            new = ViewDefinition(
+                view.schema(),
+                view.current_version().representations[0].root.sql,
+                dict(view.metadata.properties),
+                "",
+            )
+            namespace, name = _namespace(stored.key.database), stored.key.name
+            return self.views.replace(namespace, name, stored.content, new)
+        metadata = earlier.content.metadata
+        changed = ChangedTable(
+            metadata.schema(),
+            metadata.spec(),
+            earlier.content.sort_order(),
+            dict(metadata.properties),
+            stored.content.metadata.format_version,
+        )
+        return self._commit(stored.content, changed)
+
+    def _commit(self, table: Table, changed: ChangedTable) -> bool:
+        metadata = table.metadata
+        updates = tuple(_updates(metadata, changed))
+        requirements: tuple[TableRequirement, ...] = (
+            AssertDefinition(definition=_definition_of(metadata)),
+        )
+        if CATALOG_TYPE.of(self._options) == "rest":  # the server evaluates its own requirements
+            requirements = (
+                AssertTableUUID(uuid=metadata.table_uuid),
+                AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
+                AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+                AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
+            )
+        try:
+            self.catalog.commit_table(table, requirements, updates)
+        except CommitFailedException:
+            return False
+        return True
+
+    def rename(self, stored: IcebergObject, new_name: str) -> bool:
+        namespace, name = _namespace(stored.key.database), stored.key.name
+        if isinstance(stored.content, View):
+            return self.views.rename(namespace, name, new_name)
+        try:
+            self.catalog.rename_table((*namespace, name), (*namespace, new_name))
+        except (NoSuchTableError, TableAlreadyExistsError):
+            return False
+        return True
+
+    def delete(
+        self, key: ObjectKey, parent: IcebergObject | None = None, *, cascade: bool = True
+    ) -> bool:
+        """Delete an object; with a table also its files, unless its `gc.enabled` is false."""
+        namespace = _namespace(key.database)
+        if key.kind is StoredKind.TABLE:
+            return self.exists(key) and self._drop_table(namespace, key.name)
+        while True:
+            database = self.get(key)
+            if database is None:
+                return False
+            if cascade:
+                for name in self.names(StoredKind.TABLE, database):
+                    self._drop_table(namespace, name)
+            try:
+                self.catalog.drop_namespace(namespace)
+            except NoSuchNamespaceError:
+                return False
+            except NamespaceNotEmptyError:
+                if not cascade:
+                    raise
+                continue
+            if not self.catalog.namespace_exists(namespace):
+                return True
+
+    def _drop_table(self, namespace: tuple[str, ...], name: str) -> bool:
+        identifier = (*namespace, name)
+        try:
+            table = self.catalog.load_table(identifier)
+            if table.properties.get(GC_ENABLED, "true").lower() == "false":
+                self.catalog.drop_table(identifier)
+            else:
+                self.catalog.purge_table(identifier)
+                _remove_directories(table.location())
+        except (NoSuchTableError, NoSuchNamespaceError):
+            return self.views.drop(namespace, name)
+        return True
+
+
+def _namespace(database: str) -> tuple[str, ...]:
+    return tuple(database.split("."))
+
+
+def _remove_directories(location: str) -> None:
+    """Remove the empty directories of a dropped table on the local file system."""
+    root = location.removeprefix("file://")
+    if not root.startswith("/"):
+        return
+    for directory, _, _ in os.walk(root, topdown=False):
+        with suppress(OSError):
+            os.rmdir(directory)  # noqa: PTH106 - paths are strings here
+
+
+# --- altering ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTable:
+    """What a table is after a change."""
+
+    schema: Schema
+    spec: PartitionSpec
+    order: SortOrder
+    properties: dict[str, str]
+    version: int
+
+
+def _changed_table(
+    table: Table, value: objects.ResolvedCatalogTable, renames: Sequence[tuple[Path, str]]
+) -> ChangedTable:
+    """Return a table after it was altered (`not-in-iceberg` for what Iceberg does not allow)."""
+    metadata, stored = table.metadata, encode_definition(value)
+    has_rows = bool(metadata.snapshots)
+    if has_rows and not is_native(value):
+        raise UnsupportedError(
+            "a table with rows in Iceberg cannot have another connector",
+            code="not-in-iceberg",
+            hint="create another table",
+        )
+    version = int(stored.version or DEFAULT_VERSION)
+    if version < metadata.format_version:
+        raise UnsupportedError(
+            f"the version of the format cannot be lowered from {metadata.format_version} to "
+            f"{version}",
+            code="not-in-iceberg",
+            hint=f"keep the option {FORMAT_VERSION!r}",
+        )
+    if stored.location is not None and stored.location.rstrip("/") != metadata.location:
+        raise UnsupportedError(
+            "the location of a table cannot be changed",
+            code="not-in-iceberg",
+            hint="create another table with the location",
+        )
+    nanoseconds = version >= 3
+    schema = evolve_schema(
+        metadata.schema(),
+        stored.columns,
+        stored.key,
+        metadata.last_column_id,
+        lambda next_id: SchemaEvolution(next_id, former_names(renames), has_rows, nanoseconds),
+    )
+    return ChangedTable(
+        schema,
+        _changed_spec(metadata, stored, schema),
+        make_order(stored.order, schema, metadata.sort_orders),
+        dict(stored.properties),
+        version,
+    )
+
+
+def _changed_spec(
+    metadata: TableMetadata, stored: StoredDefinition, schema: Schema
+) -> PartitionSpec:
+    spec = make_spec(
+        stored.partitions, schema, metadata.partition_specs, metadata.last_partition_id or 0
+    )
+    if metadata.format_version == 1 and metadata.snapshots and spec != metadata.spec():
+        raise UnsupportedError(
+            "the partitions of a table of version 1 cannot be changed",
+            code="not-in-iceberg",
+            hint=f"SET ({FORMAT_VERSION!r} = '2') first",
+        )
+    return spec
+
+
+def _updates(metadata: TableMetadata, changed: ChangedTable) -> Iterator[TableUpdate]:
+    """Yield the updates of a table's metadata."""
+    if changed.version != metadata.format_version:
+        yield UpgradeFormatVersionUpdate(format_version=changed.version)
+    if changed.schema != metadata.schema():
+        same = [item.schema_id for item in metadata.schemas if item == changed.schema]
+        if not same:
+            number = 1 + max(item.schema_id for item in metadata.schemas)
+            schema = changed.schema.model_copy(update={"schema_id": number})
+            yield AddSchemaUpdate(schema=schema)
+        yield SetCurrentSchemaUpdate(schema_id=same[0] if same else -1)
+    if changed.spec.fields != metadata.spec().fields:
+        known = [item.spec_id for item in metadata.partition_specs]
+        if changed.spec.spec_id not in known:
+            yield AddPartitionSpecUpdate(spec=changed.spec)
+        yield SetDefaultSpecUpdate(
+            spec_id=changed.spec.spec_id if changed.spec.spec_id in known else -1
+        )
+    if changed.order.order_id != metadata.default_sort_order_id:
+        orders = [item.order_id for item in metadata.sort_orders]
+        if changed.order.order_id not in orders:
+            yield AddSortOrderUpdate(sort_order=changed.order)
+        yield SetDefaultSortOrderUpdate(
+            sort_order_id=changed.order.order_id if changed.order.order_id in orders else -1
+        )
+    old = metadata.properties
+    if removed := sorted(set(old) - set(changed.properties)):
+        yield RemovePropertiesUpdate(removals=removed)
+    new = {key: item for key, item in changed.properties.items() if old.get(key) != item}
+    if new:
+        yield SetPropertiesUpdate(updates=new)
