@@ -137,7 +137,7 @@ def folded(changes: Iterable[list[Any]]) -> list[list[Any]]:
 
 def questions(queries: Iterable[str], folder: Path) -> list[dict[str, Any]]:
     """Return what Flink is asked: queries in both modes, over tables in a folder."""
-    setup = [VIEW]
+    setup = [VIEW, "CREATE TEMPORARY FUNCTION count_rows AS 'com.acme.udf.CountRows'"]
     for name, table in TABLES.items():
         (folder / name).mkdir()
         # one file: Flink reads several in any order

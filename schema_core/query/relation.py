@@ -215,7 +215,8 @@ class ProcessCall(NamedTuple):
 
     The input of a function of several tables has the rows of all: `tables` are the names and
     columns of each by parameter, from a position on, and the column `number` is the place of the
-    table of a row.
+    table of a row. Rows without ORDER BY are in the order of their times, unless `arrives`: then in
+    the order in which they arrive.
     """
 
     function: Function
@@ -226,6 +227,7 @@ class ProcessCall(NamedTuple):
     passed: tuple[int, ...]
     tables: Mapping[str, tuple[int, tuple[str, ...]]]
     number: int | None = None
+    arrives: bool = False
 
 
 class Model(NamedTuple):

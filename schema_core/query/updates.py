@@ -150,6 +150,8 @@ def _of_block(block: relational.Select, is_changed: IsChanged) -> str | None:
         inner = _of_join(block.source, is_changed, is_filtered=block.where is not None)
     else:
         inner = _find(block.source, is_changed)
+    if inner and _groups_windows(block) and not _has_sessions(block.source):
+        inner = None  # a window is returned once, whatever changes have arrived before
     expressions = list(relational.expressions_of(block))
     ranking = first_rows(block)
     if inner or (block.qualify is not None and _is_first_row(block.qualify)):
@@ -161,16 +163,33 @@ def _of_block(block: relational.Select, is_changed: IsChanged) -> str | None:
     return _of_subqueries(block, expressions, is_changed) or _of_rows(block, expressions)
 
 
+def _groups_windows(block: relational.Select) -> bool:
+    """Return whether each row of a block is that of a window, which is returned once."""
+    grouping = block.grouping
+    if grouping is None:
+        items = [item.expression for item in block.items]
+        return block.distinct and _has_bounds(block.source, items)
+    is_group_window = any(
+        isinstance(key, FunctionCall) and key.function.name in _GROUP_WINDOWS
+        for key in grouping.keys
+    )
+    return is_group_window or _has_bounds(block.source, grouping.keys)
+
+
+def _has_sessions(source: Relation | None) -> bool:
+    """Return whether FROM reads sessions, which Flink groups like other rows that are updated."""
+    parts = () if source is None else _inputs(source)
+    return any(
+        isinstance(part, relational.WindowTable) and part.function == "SESSION" for part in parts
+    )
+
+
 def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | None:
     """Return the operation of a block that needs several of its input's rows."""
     grouping, source = block.grouping, block.source
+    if _groups_windows(block):
+        return None
     if grouping is not None:
-        is_window = any(
-            isinstance(key, FunctionCall) and key.function.name in _GROUP_WINDOWS
-            for key in grouping.keys
-        )
-        if is_window or _has_bounds(source, grouping.keys):
-            return None
         is_grouped = bool(grouping.keys) or grouping.sets is not None
         counts = any(
             isinstance(part, FunctionCall) and part.function.name == "COUNT"
@@ -180,7 +199,7 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
         return None if is_unique else "GROUP BY" if is_grouped else "an aggregate"
     if block.distinct:
         items = [item.expression for item in block.items]
-        is_unique = source is None or _has_bounds(source, items) or _is_unique(block, items)
+        is_unique = source is None or _is_unique(block, items)
         return None if is_unique else "SELECT DISTINCT"
     for part in _parts(expressions):
         if isinstance(part, FunctionCall) and part.over is not None and part.over.order_by:

@@ -248,6 +248,27 @@ def difference(new: DataFrame, old: DataFrame | None) -> DataFrame:
     return without_opposites(adding(new).union(adding(old.select(*map(quote, own)), adds=False)))
 
 
+def without_removed(changes: DataFrame, apart: Sequence[str]) -> DataFrame:
+    """Return the rows that changes add, without as many equal ones as they remove.
+
+    Rows are equal if all columns but those of `apart` are; the first ones by these are removed.
+    """
+    order = ", ".join(quote(name) for name in apart if name in changes.columns)
+    row = ", ".join(
+        comparable(quote(field.name), field.dataType)
+        for field in changes.schema.fields
+        if field.name not in (*apart, ROW_KIND)
+    )
+    numbered = changes.selectExpr("*", f"struct({row}) AS {quote(_ROW)}").selectExpr(
+        "*",
+        f"row_number() OVER (PARTITION BY {quote(_ROW)}, {_ADDS} ORDER BY {order})"
+        f" AS {quote(_PLACE)}",
+        f"count_if(NOT ({_ADDS})) OVER (PARTITION BY {quote(_ROW)}) AS {quote(_COUNT)}",
+    )
+    remaining = numbered.where(f"{_ADDS} AND {quote(_PLACE)} > {quote(_COUNT)}")
+    return adding(remaining.select(*map(quote, _own_columns(changes))))
+
+
 def without_opposites(changes: DataFrame) -> DataFrame:
     """Return changes, ``-D`` and ``+I``, without those that remove a row which others add.
 

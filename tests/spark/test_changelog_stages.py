@@ -10,7 +10,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.group_windows import with_window_functions
-from schema_core.spark.streaming.stage_plans import AnyStage, Gate, Stage
+from schema_core.spark.streaming.stage_plans import AnyStage, Gate, Stage, TimeExpiry
 from tests.spark.test_incremental import (
     BOUNDS,
     COUNTS,
@@ -258,6 +258,12 @@ STAGES = {
     ),
     "SELECT SESSION_END(pt, INTERVAL '1' HOUR), COUNT(*) FROM p GROUP BY"
     " SESSION(pt, INTERVAL '1' HOUR)": (["SESSION gate", "GROUP BY at once"], True),
+    # rows of a window are returned at once, whatever changes have arrived before
+    "SELECT window_end, COUNT(*) FROM TABLE(TUMBLE((SELECT v, COUNT(*) AS n, PROCTIME() AS pt FROM"
+    f" s GROUP BY v), DESCRIPTOR(pt), INTERVAL '1' MINUTE)) GROUP BY {BOUNDS}": (
+        ["GROUP BY 1", "TUMBLE gate", "GROUP BY at once"],
+        True,
+    ),
     # equal windows of a rowtime and of the processing time arrive at different times
     f"SELECT x.v, y.id FROM {WINDOWS} AS x JOIN {BY_CLOCK} AS y"
     " ON x.window_start = y.window_start AND x.window_end = y.window_end": (
@@ -278,6 +284,23 @@ STAGES = {
         ],
         True,
     ),
+    f"SELECT id FROM (SELECT s3.id, s.ts FROM s FULL JOIN s3 ON {NEAR}) ORDER BY ts": (
+        [
+            *["a join by bounds of the rowtimes gate", "a join by bounds of the rowtimes 1"] * 2,
+            *("ORDER BY gate", "ORDER BY at once"),
+        ],
+        True,
+    ),
+    "SELECT x.id, SUM(x.id) OVER (PARTITION BY x.id ORDER BY x.at_) FROM (SELECT s.id, s.ts, s5.at_"
+    " FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id) AS x"
+    " JOIN s5 FOR SYSTEM_TIME AS OF x.ts AS y ON x.id = y.id": ([*AS_OF, *AS_OF, "OVER 1"], False),
+    "SELECT SUM(s.id) OVER (PARTITION BY s.v ORDER BY s3.at_) FROM s JOIN s3 ON s.id = s3.id": (
+        ["a join 1", "OVER 1"],
+        False,
+    ),
+    "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY PROCTIME()) FROM s": (["OVER 1"], True),
+    "SELECT x FROM p MATCH_RECOGNIZE (PARTITION BY id ORDER BY pt MEASURES A.id AS x PATTERN (A B)"
+    " DEFINE A AS A.id > 1) AS m": (["MATCH_RECOGNIZE 1"], True),
     "SELECT TUMBLE_END(ts, INTERVAL '1' HOUR), COUNT(*) FROM s GROUP BY v,"
     " TUMBLE(ts, INTERVAL '1' HOUR)": (["a window aggregation"], True),
 }
@@ -319,6 +342,14 @@ OF_BOUNDED = (
 )
 REFUSED = {
     "SELECT id FROM s ORDER BY id": "ORDER BY without FETCH or LIMIT",
+    "SELECT id FROM s ORDER BY v": "ORDER BY without FETCH or LIMIT",
+    "SELECT SUM(s.id) OVER (ORDER BY at_ ROWS 1 PRECEDING) FROM s JOIN s3 ON s.id = s3.id": (
+        "OVER of some of the rows before"
+    ),
+    "SELECT x FROM (SELECT v, COUNT(*) AS n, PROCTIME() AS pt FROM s GROUP BY v) MATCH_RECOGNIZE"
+    " (ORDER BY pt MEASURES A.v AS x PATTERN (A) DEFINE A AS A.n > 1) AS m": (
+        "MATCH_RECOGNIZE of rows that are updated"
+    ),
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id DESC) FROM s": (
         "OVER that is not ordered by one column, ascending,"
     ),
@@ -331,6 +362,10 @@ REFUSED = {
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id), COUNT(*) OVER (PARTITION BY id"
     " ORDER BY v) FROM s": "OVER several windows",
     "SELECT PERCENT_RANK() OVER (PARTITION BY v ORDER BY id) FROM s": "PERCENT_RANK OVER rows",
+    "SELECT window_end, n FROM TABLE(TUMBLE((SELECT v, COUNT(*) AS n, PROCTIME() AS pt FROM s"
+    " GROUP BY v), DESCRIPTOR(pt), INTERVAL '1' MINUTE))": (
+        "TUMBLE of rows that are updated, without GROUP BY of its windows,"
+    ),
     f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) FROM {BY_CLOCK}": (
         "OVER of windows of the processing time"
     ),
@@ -348,11 +383,6 @@ REFUSED = {
     " ON s.id = s5.id), DESCRIPTOR(at_), INTERVAL '1' HOUR))": "TUMBLE on the rowtime of a version",
     "SELECT s.id, s5.at_ AS t FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id"
     " ORDER BY t": "ORDER BY on the rowtime of a version",
-    "SELECT x.id, SUM(x.id) OVER (PARTITION BY x.id ORDER BY x.at_) FROM (SELECT s.id, s.ts, s5.at_"
-    " FROM s JOIN s5 FOR SYSTEM_TIME AS OF s.ts ON s.id = s5.id) AS x"
-    " JOIN s5 FOR SYSTEM_TIME AS OF x.ts AS y ON x.id = y.id": "OVER on the rowtime of a version",
-    f"SELECT window_end FROM TABLE(TUMBLE((SELECT s.id, s.ts FROM s FULL JOIN s3 ON {NEAR}),"
-    " DESCRIPTOR(ts), INTERVAL '1' HOUR))": "TUMBLE of the result of a join without windows",
     f"SELECT id, ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR} WHERE s.id IN (SELECT id FROM"
     " s2)) ORDER BY ts": "ORDER BY of the result of a subquery without windows",
     **{
@@ -429,6 +459,7 @@ LATEST = (
 )
 WAITING = "FOR SYSTEM_TIME AS OF: rows, until the watermark passes them"
 VERSIONS = "FOR SYSTEM_TIME AS OF: versions by key, until the watermark passes the next one"
+MATCHES = "rows by key, until the watermark shows that no other row can match them"
 #: Query -> what EXPLAIN shows of its state.
 STATES = {
     "SELECT id FROM s": [],
@@ -469,6 +500,17 @@ STATES = {
     f"SELECT s.id FROM s {VERSIONED} JOIN s5 FOR SYSTEM_TIME AS OF s.ts AS y ON s.id = y.id": [
         *(WAITING, VERSIONS) * 2,
     ],
+    f"SELECT id FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR}) ORDER BY ts": [
+        f"a join: {MATCHES}",
+        "ORDER BY: rows, until the watermark passes them",
+        "ORDER BY: nothing, all rows of a window arrive at once",
+    ],
+    f"SELECT id FROM (SELECT s.id, s.ts FROM s RIGHT JOIN s3 ON {NEAR}) ORDER BY ts": [
+        "a join by bounds of the rowtimes: rows, until the watermark passes them",
+        f"a join by bounds of the rowtimes: {MATCHES}",
+        "ORDER BY: rows, until the watermark passes them",
+        "ORDER BY: nothing, all rows of a window arrive at once",
+    ],
     f"SELECT MAX(n) FROM {WINDOWS} GROUP BY {BOUNDS}": [
         "a window aggregation, by Spark: groups, until the watermark passes their window",
         "GROUP BY: nothing, all rows of a window arrive at once",
@@ -495,12 +537,47 @@ DELAYS = {
     f"SELECT id, ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON {NEAR}) ORDER BY ts": 2,
     f"SELECT id, at_ FROM (SELECT s.id, at_ FROM s LEFT JOIN s3 ON {NEAR}) ORDER BY at_": 3,
     f"SELECT id, at_ FROM (SELECT s.id, at_ FROM s RIGHT JOIN s3 ON {NEAR}) ORDER BY at_": 3,
+    f"SELECT id, at_ FROM (SELECT s.id, at_ FROM s FULL JOIN s3 ON {NEAR}) ORDER BY at_": 3,
     "SELECT x.id, x.ts FROM (SELECT s.id, s.ts FROM s JOIN s3 ON s.ts = at_ - INTERVAL '1' HOUR)"
     " AS x ORDER BY ts": 1,
     f"SELECT * FROM (SELECT x.id, x.at_ FROM (SELECT s3.id, s.ts, at_ FROM s JOIN s3 ON {NEAR})"
     " AS x JOIN s AS y ON x.id = y.id AND y.ts BETWEEN x.ts - INTERVAL '4' HOUR AND x.ts)"
     " ORDER BY at_": 6,
 }
+
+
+#: Join -> for how many hours rows of each side are kept after the watermark. A row of `s` matches
+#: rows of `s3` from an hour before to two hours after it.
+EXPIRIES = {
+    "JOIN": [("ts", 2), ("at_", 1)],
+    "LEFT JOIN": [("at_", 3)],
+    "RIGHT JOIN": [("ts", 3)],
+    "FULL JOIN": [("at_", 3), ("ts", 3)],
+}
+
+
+@pytest.mark.parametrize("kind", EXPIRIES)
+def test_rows_of_interval_joins_expire(session: Session, kind: str) -> None:
+    query = f"SELECT ts FROM (SELECT s.ts FROM s {kind} s3 ON {NEAR}) ORDER BY ts"
+    staged = staged_query(relation(session, query), is_unbounded)
+
+    assert staged is not None
+    expiries = [own.expiry for own in staged.inputs() if isinstance(own.expiry, TimeExpiry)]
+    names = {"c0": "ts", "c1": "at_"}
+    assert EXPIRIES[kind] == [
+        (names.get(own.time.name, own.time.name), own.wait / 3_600_000) for own in expiries
+    ]
+
+
+def test_rows_of_joins_of_late_rows_do_not_expire(session: Session) -> None:
+    query = (
+        "SELECT x.id FROM (SELECT s.id, s.ts FROM s JOIN s2 ON s.id = s2.id) AS x JOIN s3"
+        " ON x.id = s3.id AND at_ BETWEEN x.ts - INTERVAL '1' HOUR AND x.ts"
+    )
+    staged = staged_query(relation(session, query), is_unbounded)
+
+    assert staged is not None
+    assert all(own.expiry is None for own in staged.inputs())
 
 
 @pytest.mark.parametrize("query", DELAYS)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import pytest
 
-from schema_core import Table, TableEnvironment
-from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
+from schema_core import EnvironmentSettings, Table, TableEnvironment
+from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.expressions import col, descriptor, lit
 from schema_core.expressions.process_functions import (
     ArgumentHint,
@@ -22,6 +24,7 @@ from schema_core.expressions.user_functions import ProcessTableFunction, udptf
 from schema_core.spark.python.process_functions import PartitionContext
 from schema_core.types.row_value import Row
 from tests.spark.test_query_results import environment_of
+from tests.spark.test_streaming_state import changelog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,15 +105,28 @@ class Typed(ProcessTableFunction):
         yield data.d, data.t, [1, None], data.z
 
 
+class Sums(ProcessTableFunction):
+    """Sums the values of both tables of a partition."""
+
+    def eval(
+        self, counter: Annotated[Counter, StateHint()], left: Optional, right: Optional
+    ) -> Iterator[str]:
+        counter.count += left.v if left is not None else 0
+        counter.count += right.w if right is not None else 0
+        yield str(counter.count)
+
+
+FUNCTIONS = {
+    "greet": Greet, "counted": Count, "previous": Previous, "total": Total,
+    "reminders": Reminders, "typed": Typed,
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def env(session: SparkSession) -> TableEnvironment:
     env = environment_of(session)
     env.execute_sql("SET 'table.local-time-zone' = 'Europe/Paris'")
-    functions = {
-        "greet": Greet, "counted": Count, "previous": Previous, "total": Total,
-        "reminders": Reminders, "typed": Typed, "paired": Paired,
-    }  # fmt: skip
-    for name, function in functions.items():
+    for name, function in {**FUNCTIONS, "paired": Paired}.items():
         env.create_temporary_function(name, function)
     rows = (
         "('a', 1, TIMESTAMP '2024-01-01 00:00:01'), ('b', 2, TIMESTAMP '2024-01-01 00:00:02'),"
@@ -391,3 +407,87 @@ def test_the_table_api_calls_functions(env: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         table.process("UPPER")
     assert caught.value.code == "not-a-table-function"
+
+
+# --- unbounded tables -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def streaming(session: SparkSession, tmp_path: Path) -> TableEnvironment:
+    """A streaming environment with an unbounded table of three files."""
+    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    for name, function in FUNCTIONS.items():
+        env.create_temporary_function(name, function)
+    lines = ["a,1\nb,2\n", "a,3\n,4\n", "b,5\na,6\n"]
+    for number, text in enumerate(lines):
+        (tmp_path / f"{number}").write_text(text, encoding="utf-8")
+        os.utime(tmp_path / f"{number}", (1_700_000_000 + number,) * 2)
+    env.execute_sql(
+        "CREATE TABLE t (k STRING, v INT, ts AS TO_TIMESTAMP_LTZ(v, 0), WATERMARK FOR ts AS ts)"
+        f" WITH ('connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'csv',"
+        " 'csv.null-literal' = '', 'source.monitor-interval' = '50 ms')"
+    )
+    return env
+
+
+@pytest.mark.usefixtures("one_task", "one_file_at_a_time")
+def test_functions_of_partitions_keep_their_state_between_micro_batches(
+    streaming: TableEnvironment,
+) -> None:
+    sql = (
+        "SELECT 'previous', k, CAST(v AS STRING), CAST(`EXPR$0` AS STRING)"
+        " FROM previous(TABLE t PARTITION BY k)"
+        " UNION ALL SELECT 'total', '', '', CAST(`EXPR$0` AS STRING) FROM total(TABLE t)"
+        " UNION ALL SELECT 'paired', k, n, `EXPR$0` FROM paired(`left` => TABLE t PARTITION BY k,"
+        " `right` => (SELECT k AS n, v * 10 AS w FROM t) PARTITION BY n)"
+        " UNION ALL SELECT 'greet', '', '', `EXPR$0` FROM greet((SELECT k, k FROM t WHERE v > 4))"
+    )
+    streaming.create_temporary_function("paired", Sums)
+    rows = sorted((list(map(str, row)) for row in changelog(streaming, sql)), key=repr)
+
+    assert sorted([
+        *(["previous", key, value, last] for key, value, last in (
+            ("a", "1", "None"), ("b", "2", "None"), ("a", "3", "1"), ("None", "4", "None"),
+            ("b", "5", "2"), ("a", "6", "3"))),
+        *(["total", "", "", total] for total in ("1", "3", "6", "10", "15", "21")),
+        # the row of each table is added to the sum of the partition
+        *(["paired", key, key, total] for key, totals in (
+            ("a", "1 11 14 44 50 110"), ("b", "2 22 27 77"), ("None", "4 44"))
+          for total in totals.split()),
+        *(["greet", "", "", text] for text in ("Hello b", "b", "Hello a", "a")),
+    ], key=repr) == rows  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (
+            "reminders(data => TABLE t PARTITION BY k, on_time => DESCRIPTOR(ts))",
+            "the function reminders, which has timers,",
+        ),
+        (
+            "counted(TABLE t PARTITION BY k ORDER BY v)",
+            "the function counted with ORDER BY that does not begin with a time attribute,",
+        ),
+        (
+            "counted(TABLE t PARTITION BY k ORDER BY ts DESC)",
+            "the function counted with ORDER BY that does not begin with a time attribute,",
+        ),
+        (
+            "counted((SELECT k, COUNT(*) AS v FROM t GROUP BY k) PARTITION BY k)",
+            "the function counted of rows that are updated",
+        ),
+        (
+            "greet((SELECT k, CAST(COUNT(*) AS STRING) FROM t GROUP BY k))",
+            "the function greet of rows that are updated",
+        ),
+    ],
+)
+def test_calls_that_are_refused_for_unbounded_tables(
+    streaming: TableEnvironment, call: str, problem: str
+) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        streaming.explain_sql(f"SELECT * FROM {call}")
+
+    assert "streaming-not-supported" == caught.value.code
+    assert caught.value.problem.startswith(problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -49,6 +50,10 @@ def env(session: SparkSession, tmp_path: Path) -> TableEnvironment:
     made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
     (tmp_path / "s").mkdir()
     made.execute_sql(table("s", tmp_path / "s", PROCTIME, MONITORED))
+    made.execute_sql(
+        "CREATE TABLE t (f STRING, s STRING, e STRING, k STRING, n BIGINT, c BIGINT) WITH ("
+        f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', 'format' = 'csv')"
+    )
     return made
 
 
@@ -143,10 +148,6 @@ def test_windows_are_returned_when_the_clock_has_passed_their_end(
     env: TableEnvironment, clock: Clock, tmp_path: Path
 ) -> None:
     """No new rows are needed, and a job that continues returns each window once."""
-    env.execute_sql(
-        "CREATE TABLE t (f STRING, s STRING, e STRING, k STRING, n BIGINT, c BIGINT) WITH ("
-        f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', 'format' = 'csv')"
-    )
     lines = lines_of(tmp_path / "t")
     statement = f"INSERT INTO t {' UNION ALL '.join(FORMS)}"
     added(tmp_path / "s", "1", "a,,1,\nb,,2,\na,,4,\n")
@@ -160,6 +161,70 @@ def test_windows_are_returned_when_the_clock_has_passed_their_end(
     clock.seconds = 21
     with running(env, statement):
         until(lines, sorted(EARLY + LATE))
+
+
+#: Windows of changes.
+OF_CHANGES = (
+    FORMS[0].replace("TABLE s", "TABLE u"),
+    (
+        "SELECT 'hop', CAST(window_start AS STRING), CAST(window_end AS STRING), k, SUM(v),"
+        " COUNT(*) FROM TABLE(HOP(TABLE u, DESCRIPTOR(pt), INTERVAL '5' SECOND, INTERVAL '10'"
+        " SECOND)) GROUP BY window_start, window_end, k"
+    ),
+    (
+        "SELECT 'session', CAST(SESSION_START(pt, INTERVAL '8' SECOND) AS STRING),"
+        " CAST(SESSION_END(pt, INTERVAL '8' SECOND) AS STRING), k, SUM(v), COUNT(*) FROM u"
+        " GROUP BY SESSION(pt, INTERVAL '8' SECOND), k"
+    ),
+)
+#: The rows that are returned when the clock is at 12, and then at 21 seconds.
+EARLY_CHANGES = [
+    f"{form},{start}.000,{end}.000,{group}"
+    for form, start, end, *groups in [
+        ("tumble", "2024-01-01 00:00:00", "2024-01-01 00:00:10", "b,2,1", "c,4,1"),
+        ("hop", "2023-12-31 23:59:55", "2024-01-01 00:00:05", "a,1,1", "b,2,1"),
+        ("hop", "2024-01-01 00:00:00", "2024-01-01 00:00:10", "b,2,1", "c,4,1"),
+        ("session", "2024-01-01 00:00:03", "2024-01-01 00:00:11", "b,2,1"),
+    ]
+    for group in groups
+]
+LATE_CHANGES = [
+    "hop,2024-01-01 00:00:05.000,2024-01-01 00:00:15.000,c,4,1",
+    "session,2024-01-01 00:00:06.000,2024-01-01 00:00:14.000,c,4,1",
+]
+
+
+def change(key: str, value: int, *, adds: bool = True) -> str:
+    """Return the message of a change of the table of changes."""
+    row = {"k": key, "v": value}
+    before, after, code = (None, row, "c") if adds else (row, None, "d")
+    return json.dumps({"before": before, "after": after, "op": code}) + "\n"
+
+
+@pytest.mark.slow
+def test_a_change_counts_in_the_windows_in_which_it_arrives(
+    env: TableEnvironment, clock: Clock, tmp_path: Path
+) -> None:
+    """A row that is removed after its window was returned is removed from no later one."""
+    (tmp_path / "u").mkdir()
+    changes = table("u", tmp_path / "u", PROCTIME, MONITORED).replace("'csv'", "'debezium-json'")
+    env.execute_sql(changes.replace(" 'csv.null-literal' = '',", ""))
+    lines = lines_of(tmp_path / "t")
+    added(tmp_path / "u", "1", change("a", 1) + change("b", 2))
+    clock.seconds = 3
+    with running(env, f"INSERT INTO t {' UNION ALL '.join(OF_CHANGES)}") as job:
+        count = rows_read(job)
+        until(lambda: (count() or 0) > 0, True)
+        clock.seconds, last = 6, count()
+        added(tmp_path / "u", "2", change("a", 1, adds=False) + change("c", 4))
+        until(lambda: count() != last, True)
+        clock.seconds = 12
+        until(lines, sorted(EARLY_CHANGES))
+        last = count()
+        added(tmp_path / "u", "3", change("b", 2, adds=False))
+        until(lambda: count() != last, True)
+        clock.seconds = 21
+        until(lines, sorted(EARLY_CHANGES + LATE_CHANGES))
 
 
 #: Time zone -> local times, and the times in UTC when the clock has them for the last time.

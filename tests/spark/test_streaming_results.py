@@ -5,14 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter as Counts
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pytest
 
 from fuzz.oracle.streams import create, folded
-from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core import (
+    ArgumentHint,
+    ArgumentTrait,
+    EnvironmentSettings,
+    ProcessTableFunction,
+    Row,
+    StateHint,
+    TableEnvironment,
+    udptf,
+)
 from tests.slow_tests import draw_cases, keywords
 from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
@@ -33,6 +43,23 @@ EVERYTHING = os.environ.get("STREAMING_SCRIPTS") == "all"
 ENDED = {"windows", "join"}
 
 
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+class CountRows(ProcessTableFunction):
+    """Numbers the rows of a partition, as `fuzz/oracle/java/com/acme/udf/CountRows.java`."""
+
+    def eval(
+        self,
+        counter: Annotated[Counter, StateHint()],
+        r: Annotated[Row, ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE)],
+    ) -> Iterator[tuple[int, int | None]]:
+        counter.count += 1
+        yield counter.count, r.v
+
+
 def environment(
     session: SparkSession, root: Path, *, streaming: bool, last: bool = False, options: str = ""
 ) -> TableEnvironment:
@@ -42,6 +69,7 @@ def environment(
     env = TableEnvironment.create(mode, spark=session)
     env.execute_sql("SET 'table.local-time-zone' = 'UTC'")
     env.execute_sql(RECORDED["view"])
+    env.create_temporary_function("count_rows", udptf(CountRows, result_type="ROW<n INT, w INT>"))
     for name, table in RECORDED["tables"].items():
         files = [*table["files"], *([table["last"]] if last and "last" in table else [])]
         files = files if options else ["".join(files)]
@@ -83,7 +111,7 @@ REASONS = {
 def test_where_streaming_mode_of_flink_differs() -> None:
     """These are the differences that docs/streaming.md explains."""
     different = [script for script in SCRIPTS if script["streaming"].get("rows") != result(script)]
-    results = Counter(
+    results = Counts(
         next(
             (reason for reason, part in REASONS.items() if re.search(part, item["sql"])), "unknown"
         )

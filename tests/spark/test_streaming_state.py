@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from schema_core.pyflink.common import Row, RowKind
 from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
-from schema_core.spark.streaming import stage_state
+from schema_core.spark.streaming import stage_state, streaming
 from schema_core.spark.streaming.stage_state import COMPACTED, Span, StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
@@ -44,6 +45,8 @@ c,2024-01-01 00:00:13,7,0.00
 a,2024-01-01 00:00:31.5,,1.00
 a,2024-01-01 00:01:00,9,3.00
 """
+#: The files of a test, each of which is a micro-batch.
+FILES = 8
 #: Advances the watermark beyond all other rows.
 LAST = "z,2025-01-01 00:00:00,0,0.00\n"
 
@@ -408,6 +411,36 @@ def test_rows_of_keys_without_changes_expire(
     assert ["Row('a', 1)", "Row('b', 1)"] == first
     assert ["Row('b', 1)", "Row('b', 3)"] == second
     assert ["Row('a', 5)", "Row('b', 3)", "Row('b', 8)"] == third
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_task", "one_file_at_a_time")
+def test_rows_that_no_other_row_can_match_are_removed(
+    env: TableEnvironment, session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file has a row a minute later than the one before, and the bounds have seconds."""
+    monkeypatch.setattr(stage_state, "COMPACTED", 2)
+    system, root = locate_file_system(session, str(tmp_path / "stages"))
+    place = Directory(system, root)
+    monkeypatch.setattr(streaming, "temporary_directory", lambda _: place)
+    for number in range(FILES):
+        added(tmp_path / "s", f"{number}", f"a,2024-01-01 00:{number:02}:00,{number},\n")
+        os.utime(tmp_path / "s" / f"{number}", (1_700_000_000 + number,) * 2)
+    part = (
+        "SELECT a.v, c.v AS w, c.ts FROM s AS a {} JOIN s AS c"
+        " ON a.k = c.k AND c.ts BETWEEN a.ts - INTERVAL '3' SECOND AND a.ts + INTERVAL '4' SECOND"
+    )
+    query = f"SELECT v, w FROM ({part.format('')} UNION ALL {part.format('LEFT')}) ORDER BY ts"
+
+    rows = changelog(env, query)
+
+    assert sorted(2 * [(number, number) for number in range(FILES - 1)]) == sorted(map(tuple, rows))
+    for name in ("0-0", "0-1", "2-0"):  # both sides of the inner join, and the one that is joined
+        stored = StoredRows(session, Directory(system, place.path(name)), inserts=True)
+        stored.begin(FILES)
+        count = stored.counts()[1]
+        assert count is not None
+        assert count < FILES - 2
 
 
 def test_a_result_without_rows_is_kept_until_it_expires(

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory, mkdtemp
@@ -118,6 +118,15 @@ def _directory() -> TemporaryDirectory[str]:
 def _module_zip(text: str) -> Path:
     """Return the zip of a module, of a directory's modules, or of zipped modules."""
     path = _existing_path(text, "Python file")
+    files = path.rglob("*") if path.is_dir() else [path]
+    states = ((str(file), file.stat()) for file in files)
+    version = tuple((name, state.st_ctime_ns, state.st_size) for name, state in states)
+    return _zip_of_version(text, path, version)
+
+
+@lru_cache(maxsize=64)
+def _zip_of_version(text: str, path: Path, _: tuple[tuple[str, int, int], ...]) -> Path:
+    """Return the zip of modules, which is written once for each version of their files."""
     if path.is_dir():
         return _zip_of(_files_in(path))
     if path.suffix == ".py":

@@ -103,12 +103,10 @@ class ProcessTask:
         return pa.Table.from_arrays(columns, names)
 
     def _sorted(self, table: pa.Table) -> pa.Table:
-        """Return the rows of a table in the order of ORDER BY, or else of their times."""
+        """Return the rows of a table in their order."""
         keys: list[tuple[str, bool, bool]] = [
             (f"{ORDER}{place}", *directions) for place, directions in enumerate(self.order)
         ]
-        if not keys and TIME in table.column_names and self.signature.is_set:
-            keys = [(TIME, False, False)]
         if not keys:
             return table
         places = list(range(table.num_rows))

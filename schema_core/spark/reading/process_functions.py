@@ -13,12 +13,13 @@ from schema_core.expressions.process_functions import (
     process_signature,
 )
 from schema_core.expressions.typed import Signature
-from schema_core.expressions.user_functions import FunctionContext
+from schema_core.expressions.user_functions import FunctionContext, ProcessTableFunction
 from schema_core.query import relation as relational
 from schema_core.query.process_calls import process_implementation
 from schema_core.query.table_functions import row_columns
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import require_orderable, sql_type
 from schema_core.spark.compiler.tree import Cast, Column, NamedNode, Node
 from schema_core.spark.python.dependencies import send_dependencies
@@ -55,11 +56,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
             that Python cannot exchange.
     """
     call, zone = cast("relational.ProcessCall", table.process), context.compiler.zone
-    implementation = process_implementation((call.function,))
-    if implementation is None:
-        raise UnsupportedError(
-            f"the Python function {table.function} is not available", code="not-executable"
-        )
+    implementation = implementation_of(table)
     signature = process_signature(implementation)
     constants = [argument for argument in signature.arguments if argument.name in call.values]
     columns = table.input.columns
@@ -72,7 +69,8 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
     _require_exchanged(types, results)
     for place in (*call.key, *(place for place, *_ in call.order)):
         require_orderable(columns[place].type, "PARTITION BY or ORDER BY")
-    rows = _received(context, table, constants, types)
+    order = _order_of(call) if signature.is_set else ()
+    rows = _received(context, table, constants, types, [node for node, *_ in order])
     made = struct_of([exchange_type(in_arrow(type_)) for type_ in results], RESULT)
     send_dependencies(context.names.session, context.options)
     parameters = FunctionContext(None, session_options.JOB_PARAMETERS.of(context.options))
@@ -84,7 +82,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
         checked_result(lambda row: row, table.function, returned, zone),
         struct_of([exchange_type(type_) for type_ in types], VALUE),
         made,
-        tuple((descends, last) for _, descends, last in call.order),
+        tuple((descends, last) for _, descends, last in order),
         not isinstance(returned, RowType),
     )
     output = output_columns(rows.schema, made)
@@ -106,6 +104,29 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
     return context.query(select(frame, list(zip(finished, names, strict=True))))
 
 
+def implementation_of(table: relational.ProcessTable) -> ProcessTableFunction:
+    """Return the function in Python that a call names.
+
+    Raises:
+        UnsupportedError: `not-executable` for a function that only a catalog has.
+    """
+    call = cast("relational.ProcessCall", table.process)
+    implementation = process_implementation((call.function,))
+    if implementation is None:
+        raise UnsupportedError(
+            f"the Python function {table.function} is not available", code="not-executable"
+        )
+    return implementation
+
+
+def _order_of(call: relational.ProcessCall) -> list[tuple[int | None, bool, bool]]:
+    """Return the keys by which the rows of a partition are sorted, at last their arrival, None."""
+    order: list[tuple[int | None, bool, bool]] = [*call.order]
+    if not order and not call.arrives and call.time is not None:
+        order.append((call.time, False, False))
+    return [*order, (None, False, False)]
+
+
 def _require_exchanged(received: Sequence[DataType], returned: Sequence[DataType]) -> None:
     """Refuse types that Python cannot receive or return."""
     for type_ in (*received, *returned):
@@ -119,8 +140,12 @@ def _received(
     table: relational.ProcessTable,
     constants: Sequence[ProcessArgument],
     types: Sequence[DataType],
+    order: Sequence[int | None],
 ) -> DataFrame:
-    """Return the rows of the input as `ProcessTask` receives them, with the constants."""
+    """Return the rows of the input as `ProcessTask` receives them, with the constants.
+
+    `order` are the columns by which they are sorted; None is their arrival.
+    """
     call, compiler = cast("relational.ProcessCall", table.process), context.compiler
     frame = context.rows(table.input)
     stored = [Column(name) for name in frame.columns]
@@ -134,7 +159,11 @@ def _received(
         for place, (node, type_) in enumerate(zip(nodes, types, strict=True))
     ]
     named += [(stored[place], f"{PASSED}{place}") for place in dict.fromkeys(call.passed)]
-    named += [(stored[place], f"{ORDER}{number}") for number, (place, *_) in enumerate(call.order)]
+    arrival = inline("monotonically_increasing_id()")
+    named += [
+        (arrival if place is None else stored[place], f"{ORDER}{number}")
+        for number, place in enumerate(order)
+    ]
     named += [(stored[place], f"{_KEY}{number}") for number, place in enumerate(call.key)]
     if call.time is not None:
         named.append((stored[call.time], TIME))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, TypeGuard, cast
 
 from schema_core.base.lazy import dataclass
+from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import (
     Frame,
     FunctionCall,
@@ -42,6 +43,7 @@ from schema_core.spark.compiler.translation import PREFIX, sql_type
 from schema_core.spark.streaming.group_windows import INPUT
 from schema_core.spark.streaming.stage_plans import KeyColumns, all_columns
 from schema_core.sql.syntax import JoinKind
+from schema_core.types import BooleanType
 
 #: Prefix of the names of columns of keys.
 KEY: Final = f"{PREFIX}key"
@@ -125,6 +127,14 @@ def with_key(
             own = [len(items) - 1]
         places.append((own[0],))
     return replace(block, items=tuple(items)), tuple(places)
+
+
+def with_filter(block: relational.Select, condition: Typed) -> relational.Select:
+    """Return a block with a further condition in WHERE."""
+    if block.where is None:
+        return replace(block, where=condition)
+    both = FunctionCall(BUILT_IN["AND"][0], (block.where, condition), BooleanType())
+    return replace(block, where=both)
 
 
 def is_ranking(block: relational.Select) -> bool:

@@ -16,12 +16,15 @@ from itertools import chain
 from typing import Any, Final, cast
 
 from schema_core.base.paths import format_path
+from schema_core.expressions.functions import BUILT_IN
+from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
     Typed,
 )
 from schema_core.expressions.typed import Select as Subquery
+from schema_core.expressions.user_functions import ProcessTableFunction
 from schema_core.query import relation as relational
 from schema_core.query.rankings import reference
 from schema_core.query.relation import (
@@ -52,6 +55,8 @@ from schema_core.query.upsert_keys import upsert_keys
 from schema_core.query.window_bounds import BOUNDS, WindowBound, bounds_of_window
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.reading.process_functions import implementation_of
+from schema_core.spark.reading.pushdown import scan_demands
 from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
     KEY,
@@ -71,6 +76,7 @@ from schema_core.spark.streaming.block_keys import (
     reads_outer,
     time_of,
     window_calls,
+    with_filter,
     with_key,
     with_leaves,
     with_subqueries,
@@ -97,6 +103,7 @@ from schema_core.spark.streaming.stage_plans import (
     SourceChanges,
     Stage,
     StagedQuery,
+    TimeExpiry,
     all_columns,
     scan_of,
 )
@@ -110,6 +117,8 @@ from schema_core.spark.streaming.temporal_stages import (
     with_kinds,
     with_versions,
 )
+from schema_core.sql.syntax import JoinKind
+from schema_core.types import BooleanType, DataTypes
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Functions between rows and changes.
@@ -147,8 +156,11 @@ def staged_query(
     """
     query = without_common_tables(query)
     make = partial(_Staging, is_unbounded, changes_of, retention)
-    plan = make(has_operators=has_operators).plan(query)
-    if plan is not None and plan.operators and any(isinstance(part, Gate) for part in plan.stages):
+    staging = make(has_operators=has_operators)
+    plan = staging.plan(query)
+    if staging.returns_updated_windows:
+        plan = make(has_operators=has_operators, waits=False).plan(query)
+    if plan is not None and plan.operators and (plan.timed or plan.has_clock):
         # gates return a window a micro-batch earlier than Spark's operators
         return make(has_operators=False).plan(query)
     return plan
@@ -164,8 +176,13 @@ class _Staging(StageBuilder):
         retention: timedelta,
         *,
         has_operators: bool,
+        waits: bool = True,
     ) -> None:
         super().__init__(retention)
+        #: whether rows of windows wait if they are updated, as their aggregates require
+        self._waits = waits
+        #: whether rows of such windows are returned without an aggregate
+        self.returns_updated_windows = False
         self._is_unbounded = is_unbounded
         self._changes_of = changes_of
         self._has_operators = has_operators
@@ -271,6 +288,8 @@ class _Staging(StageBuilder):
                 return replace(relation, input=self._by_row(relation.input))
             case relational.ProcessTable(function=name) if name in CONVERSIONS:
                 return self._conversion(relation)
+            case relational.ProcessTable(process=call) if call is not None:
+                return self._process_function(relation, call)
             case relational.With():
                 self.refuse("WITH RECURSIVE", HINT)
             case _:
@@ -338,6 +357,8 @@ class _Staging(StageBuilder):
             self.refuse(f"{window.function} by a column that is not a time attribute", HINT)
         rows, is_by_clock = self._by_row(window.input), kind is TimestampKind.PROCTIME
         is_later = is_by_clock or window.function == "SESSION"
+        if not (is_later or self._waits or self.inserts(rows)):
+            return replace(window, input=rows)
         if not is_by_clock:
             time = _place_of(window.time, window.columns)
             self._require_time_of_rows(rows, time, window.function)
@@ -348,7 +369,6 @@ class _Staging(StageBuilder):
             is_end=True,
             windows=window if is_later else None,
             arrival=_place_of(window.time, window.columns) if is_by_clock else None,
-            keeps_late=is_by_clock,
         )
         self.windows[id(result)] = bounds_of_window(window)
         return result
@@ -367,7 +387,7 @@ class _Staging(StageBuilder):
             self.refuse(
                 f"{name} on the rowtime of a version or of a bounded table that is joined",
                 "use the rowtime of the unbounded table, which is on the left side of joins FOR"
-                " SYSTEM_TIME AS OF, or order OVER by a CAST to TIMESTAMP(3), which updates rows",
+                " SYSTEM_TIME AS OF",
             )
 
     def _is_time_of_rows(self, rows: Relation, place: int) -> bool:
@@ -402,10 +422,11 @@ class _Staging(StageBuilder):
     def _require_window_aggregates(self, result: Relation) -> None:
         """Require that the rows of windows are grouped by them if they are updated, as in Flink.
 
-        Other operations of windows return rows that later changes would update.
+        Other operations of windows return rows that later changes would update: of those of TUMBLE,
+        HOP and CUMULATE by a rowtime, each change is of the windows of its row.
         """
         updated = {
-            id(stage.result): stage.name
+            id(stage.result): stage
             for stage in self.stages
             if isinstance(stage, Gate) and not stage.input.inserts and not stage.keeps_late
         }
@@ -417,10 +438,12 @@ class _Staging(StageBuilder):
         ]
         for relation in (*rows, result):
             for part in relations_in(relation):
-                if id(part) in updated:
+                gate = updated.get(id(part))
+                if gate is not None and relation is result and gate.windows is None:
+                    self.returns_updated_windows = True
+                elif gate is not None:
                     self.refuse(
-                        f"{updated[id(part)]} of rows that are updated, without GROUP BY of its "
-                        "windows,",
+                        f"{gate.name} of rows that are updated, without GROUP BY of its windows,",
                         HINT,
                     )
 
@@ -442,6 +465,46 @@ class _Staging(StageBuilder):
         columns = result_columns(function.input)
         names = None if key is None else tuple(columns[place].name for place in key)
         return self.add_conversion(function, rows, names)
+
+    def _process_function(
+        self, table: relational.ProcessTable, call: relational.ProcessCall
+    ) -> Relation:
+        """Return the rows of a user's function of a table, in the order in which rows arrive.
+
+        A stage keeps the rows of partitions, for which it calls the function again: so the state is
+        what they have left. As in Flink, rows that are ordered by a rowtime wait for the watermark.
+        """
+        name, function = _name_of(table), implementation_of(table)
+        rows = self._by_row(table.input)
+        if not self.inserts(rows):
+            self.refuse(f"{name} of rows that are updated", HINT)
+        if not process_signature(function).is_set:
+            return replace(table, input=rows)
+        if type(function).on_timer is not ProcessTableFunction.on_timer:
+            self.refuse(
+                f"{name}, which has timers,", "return all rows from eval, or use batch mode"
+            )
+        columns = table.input.columns
+        by_time = call.order if call.number is None else ()
+        first = [columns[place].type for place, descends, _ in by_time[:1] if not descends]
+        kinds = [*map(timestamp_kind, first)]
+        if by_time and (not kinds or kinds[0] not in TIMES):
+            self.refuse(f"{name} with ORDER BY that does not begin with a time attribute,", HINT)
+        if TimestampKind.ROWTIME in kinds:
+            rows = self._wait_for(rows, by_time[0][0], name)
+        alias = rows.alias if isinstance(rows, relational.Named) else INPUT
+        key = [Ref(columns[place].name, columns[place].type, alias) for place in call.key]
+        input_ = replace(self.make_input(rows, key, marked=True), is_ordered=True)
+        if TimestampKind.PROCTIME in kinds:
+            input_ = replace(input_, arrival=input_.scan.columns[by_time[0][0]])
+        width = len(call.passed)
+        mark = Column(NEW.name, NEW.expression.type)
+        passed = (*table.columns[:width], mark, *table.columns[width:])
+        call = call._replace(order=by_time, passed=(*call.passed, len(columns)), arrives=True)
+        rows = replace(table, input=input_.scan, process=call, columns=passed)
+        items = [Item(own, Ref(own, type_, INPUT)) for own, type_ in (*table.columns, mark)]
+        query = relational.Select(tuple(items), relational.Named(rows, INPUT, passed))
+        return self.add_stage(query, [input_], (), name, inserts=True, drivers=(0,), marked=True)
 
     def _from_all_rows(self, query: Relation, name: str) -> Relation:
         """Return the result of a stage with one key, which reads sources as they are written."""
@@ -473,7 +536,7 @@ class _Staging(StageBuilder):
         over = window_calls(block) if block.grouping is None else []
         if over and not is_complete:
             is_ranked = block.qualify is not None and is_ranking(block)
-            is_by_time = not is_ranked and self._is_by_time(over)
+            is_by_time = not is_ranked and self._is_by_time(over, named, below)
             if is_by_time and block.qualify is None:
                 return self._over(block, named, below, key)
         input_ = self.make_input(below, key)
@@ -498,7 +561,7 @@ class _Staging(StageBuilder):
         """Return the result of OVER: each row has its own, of rows before it."""
         place = time_of(window_calls(block)[0], named)
         if timestamp_kind(named.columns[place].type) is TimestampKind.ROWTIME:
-            below = self._wait_for(below, place, "OVER")
+            below = self.add_gate(below, place, "OVER", is_end=False)
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
         input_ = self.make_input(below, key, marked=True)
@@ -592,9 +655,11 @@ class _Staging(StageBuilder):
         )
         keys = [[parts[place] for parts in key] for place in range(len(sources))]
         below = [replace(leaf, input=self._operand(leaf.input)) for leaf in sources]
-        delay = self._delay_of_join(block, below)
+        bounds = self._bounds_of_inner_join(block, below)
         inputs = [self.make_input(leaf, own) for leaf, own in zip(below, keys, strict=True)]
         is_complete = self.are_complete(below, keys)
+        if bounds is not None and not within and not is_complete:
+            inputs = self._with_expiry(inputs, below, bounds)
         new: dict[int, Relation] = {
             id(leaf): replace(leaf, input=input_.scan)
             for leaf, input_ in zip(sources, inputs, strict=True)
@@ -621,7 +686,7 @@ class _Staging(StageBuilder):
             inserts=inserts,
             complete=is_complete,
             drivers=drivers,
-            delay=None if within else delay,
+            delay=None if within or bounds is None else bounds.delay,
         )
         if is_complete:
             self._note_windows_of_join(result, block, below)
@@ -688,12 +753,12 @@ class _Staging(StageBuilder):
             for time in (bounds.left, bounds.right)
         )
 
-    def _delay_of_join(
+    def _bounds_of_inner_join(
         self, block: relational.Select, sides: Sequence[relational.Named]
-    ) -> int | None:
-        """Return for how many milliseconds an inner join of two sides delays its rows.
+    ) -> TimeBounds | None:
+        """Return the bounds of the rowtimes of an inner join of two sides, None without both.
 
-        It is None without bounds of the rowtimes, by which rows that are updated are not joined.
+        By such bounds, rows that are updated are not joined.
         """
         join, bounds = block.source, self._time_bounds(block)
         if bounds is None or not isinstance(join, relational.Join):
@@ -705,26 +770,38 @@ class _Staging(StageBuilder):
         is_pair = all(
             sum(map(self.changes, leaves_of(side))) == 1 for side in (join.left, join.right)
         )
-        return bounds.delay if is_pair and is_inner(join) else None
+        return bounds if is_pair and is_inner(join) else None
+
+    def _with_expiry(
+        self, inputs: Sequence[Input], sides: Sequence[relational.Named], bounds: TimeBounds
+    ) -> list[Input]:
+        """Return the inputs of an inner join, whose rows expire if those of both sides are in time.
+
+        A row is kept as long as rows of the other side may arrive that match it.
+        """
+        if not all(map(self.is_in_time, sides)):
+            return [*inputs]
+        expiring = []
+        for side, input_ in zip(sides, inputs, strict=True):
+            is_left = side.alias == bounds.left.relation
+            time, wait = (bounds.left, -bounds.low) if is_left else (bounds.right, bounds.high)
+            wait += max(self.delay_of(other) for other in sides if other is not side)
+            column = input_.scan.columns[_place_of(time, side.columns)]
+            expiring.append(replace(input_, expiry=TimeExpiry(column, max(0, wait))))
+            self.timed |= self.sources_of(side)
+        return expiring
 
     def _outer_interval_join(self, block: relational.Select) -> Relation | None:
-        """Return a LEFT or RIGHT join of two changing tables by bounds of the rowtimes.
+        """Return a LEFT, RIGHT or FULL join of two changing tables by bounds of the rowtimes.
 
-        Rows of the side that is kept wait until all of their matches have arrived.
+        Rows of a side that is kept wait until all of their matches have arrived.
         """
         join, bounds = block.source, self._time_bounds(block)
-        if bounds is None or not isinstance(join, relational.Join) or sum(kept_sides(join)) != 1:
+        if bounds is None or not isinstance(join, relational.Join) or not any(kept_sides(join)):
             return None
         sides = [side for side in (join.left, join.right) if is_plain(side) and self.changes(side)]
         if len(sides) != 2:
             return None
-        times, waits = (bounds.left, bounds.right), (-bounds.low, bounds.high)
-        if kept_sides(join)[1]:
-            sides, times, waits = sides[::-1], times[::-1], waits[::-1]
-        keys = keys_of_sources(
-            equations_of(block), [side.alias for side in sides], only_columns=True
-        )
-        kept, other = sides
         undo = self.savepoint()
         rows = [replace(side, input=self._by_row(side.input)) for side in sides]
         if not all(map(self.is_in_time, rows)) or not self._have_rowtimes(rows, bounds):
@@ -732,26 +809,61 @@ class _Staging(StageBuilder):
             return None
         if not all(map(self.inserts, rows)):
             self.refuse(f"{INTERVAL} of rows that are updated", HINT)
+        parts: list[Relation] = []
+        for kept, kind in enumerate((JoinKind.LEFT, JoinKind.RIGHT)):
+            if kept_sides(join)[kept]:
+                part = replace(block, source=replace(join, kind=kind))
+                if parts:  # the other part has the rows with a match
+                    part = with_filter(part, _is_null(bounds.left))
+                parts.append(self._join_with_kept_side(part, sides, rows, bounds, kept))
+        if len(parts) == 1:
+            return parts[0]
+        left, right = parts
+        return relational.SetOperation("UNION", True, left, right, result_columns(block))
+
+    def _join_with_kept_side(
+        self,
+        block: relational.Select,
+        sides: Sequence[relational.Named],
+        rows: Sequence[relational.Named],
+        bounds: TimeBounds,
+        kept: int,
+    ) -> Relation:
+        """Return a LEFT or RIGHT join, whose sides are `rows` by row; `kept` is that of all rows.
+
+        Rows of the other side expire when no row that waits, or arrives in time, can match them.
+        """
+        other = 1 - kept
+        times, waits = (bounds.left, bounds.right), (-bounds.low, bounds.high)
+        keys = keys_of_sources(
+            equations_of(block), [side.alias for side in sides], only_columns=True
+        )
+        delays = [self.delay_of(side) for side in rows]
+        wait = max(0, waits[kept]) + max(0, delays[other] - delays[kept])
         gate = self.add_gate(
-            rows[0].input,
-            _place_of(times[0], kept.columns),
+            rows[kept].input,
+            _place_of(times[kept], sides[kept].columns),
             INTERVAL,
             is_end=False,
             keeps_late=True,
-            wait=max(0, waits[0]) + max(0, self.delay_of(rows[1]) - self.delay_of(rows[0])),
+            wait=wait,
         )
-        self.timed |= self.sources_of(rows[1])
-        rows[0] = replace(kept, input=gate)
-        inputs = [
-            self.make_input(rows[place], [parts[place] for parts in keys]) for place in (1, 0)
-        ]
-        new = {
-            id(side): replace(side, input=input_.scan)
-            for side, input_ in zip((other, kept), inputs, strict=True)
+        self.timed |= self.sources_of(rows[other])
+        read = {kept: replace(sides[kept], input=gate), other: rows[other]}
+        inputs = {
+            place: self.make_input(side, [parts[place] for parts in keys])
+            for place, side in read.items()
         }
-        query = replace(block, source=with_leaves(join, new))
-        delay = max(0, sum(waits), waits[0])
-        return self.add_stage(query, inputs, (), INTERVAL, inserts=True, drivers=(1,), delay=delay)
+        column = inputs[other].scan.columns[_place_of(times[other], sides[other].columns)]
+        expiry = TimeExpiry(column, max(0, waits[other] + delays[kept] + wait))
+        inputs[other] = replace(inputs[other], expiry=expiry)
+        new = {
+            id(side): replace(side, input=inputs[place].scan) for place, side in enumerate(sides)
+        }
+        query = replace(block, source=with_leaves(cast("Relation", block.source), new))
+        delay = max(0, sum(waits), waits[kept])
+        both = [inputs[other], inputs[kept]]
+        return self.add_stage(query, both, (), INTERVAL, inserts=True, drivers=(1,), delay=delay)
 
     def _keeps_changing(self, source: Relation) -> bool:
         """Return whether no join keeps rows of a bounded table without a match."""
@@ -809,16 +921,19 @@ class _Staging(StageBuilder):
         return result
 
     def _sort(self, sort: relational.Sort) -> Relation:
-        if sort.keys and sort.fetch is None:
+        is_shown = all(relational.is_output(key.expression) for key in sort.keys)
+        if sort.keys and sort.fetch is None and is_shown:
             return self._temporal_sort(sort)
-        if sort.fetch is None:
+        if sort.fetch is None and not sort.keys:
             self.refuse("OFFSET without FETCH or LIMIT", "add LIMIT")
-        if all(relational.is_output(key.expression) for key in sort.keys):
+        if is_shown:
             input_ = self.make_input(self._by_row(sort.input))
             rows = all_columns(input_.scan)
             return self.add_stage(replace(sort, input=rows), [input_], (), "LIMIT", inserts=False)
         if (shown := _with_keys_shown(sort)) is not None:
             return self._by_row(shown)
+        if sort.fetch is None:
+            self._refuse_order()
         return self._from_all_rows(sort, "LIMIT")
 
     def _temporal_sort(self, sort: relational.Sort) -> Relation:
@@ -828,12 +943,9 @@ class _Staging(StageBuilder):
         """
         rows, first = self._by_row(sort.input), sort.keys[0]
         time, kind = first.expression, timestamp_kind(first.expression.type)
-        is_time = kind in TIMES and not first.descending
-        if not isinstance(time, Ref) or not is_time or not relational.is_output(time):
-            self.refuse(
-                "ORDER BY without FETCH or LIMIT, except by a time attribute, ascending,",
-                "add LIMIT, or sort the rows where they are read",
-            )
+        if not isinstance(time, Ref) or kind not in TIMES or first.descending:
+            self._refuse_order()
+        time = cast("Ref", time)
         if kind is TimestampKind.ROWTIME:
             place = _place_of(time, result_columns(sort.input))
             rows = self._wait_for(rows, place, "ORDER BY")
@@ -843,18 +955,40 @@ class _Staging(StageBuilder):
         query = replace(sort, input=all_columns(input_.scan))
         return self.add_stage(query, [input_], (), "ORDER BY", inserts=True, complete=True)
 
+    def _refuse_order(self) -> None:
+        self.refuse(
+            "ORDER BY without FETCH or LIMIT, except by a time attribute, ascending,",
+            "add LIMIT, or sort the rows where they are read",
+        )
+
     def _match(self, match: relational.Match) -> Relation:
-        """Return the matches of a pattern over rows in the order of a rowtime."""
+        """Return the matches of a pattern over rows in the order of a time attribute.
+
+        The processing time of a row is that of the micro-batch in which it arrives. Rows with equal
+        times are in the order of arrival.
+        """
         named, order = match.input, match.order_by[:1]
-        times = [timestamp_kind(key.expression.type) for key in order if not key.descending]
-        if times != [TimestampKind.ROWTIME] or not is_plain(named):
-            self.refuse("MATCH_RECOGNIZE that is not ordered by a rowtime, ascending,", HINT)
+        kinds = [timestamp_kind(key.expression.type) for key in order if not key.descending]
+        if not kinds or kinds[0] not in TIMES or not is_plain(named):
+            self.refuse("MATCH_RECOGNIZE that is not ordered by a time attribute, ascending,", HINT)
         named = cast("relational.Named", named)
-        place = _place_of(order[0].expression, named.columns)
-        rows = self._wait_for(self._by_row(named), place, "MATCH_RECOGNIZE")
+        rows, is_by_clock = self._by_row(named), kinds[0] is TimestampKind.PROCTIME
+        alias = named.alias if is_by_clock else INPUT
+        if not is_by_clock:
+            place = _place_of(order[0].expression, named.columns)
+            rows = self._wait_for(rows, place, "MATCH_RECOGNIZE")
+        elif not self.inserts(rows):
+            self.refuse("MATCH_RECOGNIZE of rows that are updated", HINT)
         keys = [part for part in match.partition_by if isinstance(part, Ref)]
-        input_ = self.make_input(rows, [replace(part, relation=INPUT) for part in keys])
+        input_ = self.make_input(rows, [replace(part, relation=alias) for part in keys])
         query = replace(match, input=replace(named, input=input_.scan))
+        if is_by_clock:
+            time = cast("Ref", order[0].expression)
+            arrival = input_.scan.columns[_place_of(time, named.columns)]
+            input_ = replace(input_, is_ordered=True, arrival=arrival)
+            stored = replace(time, type=DataTypes.TIMESTAMP_LTZ(3).with_kind(TimestampKind.ROWTIME))
+            sorted_by = (order[0]._replace(expression=stored), *match.order_by[1:])
+            query = replace(query, order_by=sorted_by)
         places = tuple((place,) for place in range(len(keys)))
         return self.add_stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
 
@@ -880,8 +1014,15 @@ class _Staging(StageBuilder):
         keys = [] if table is None else keys_over_table(temporal, table)
         updated = not self.inserts(rows)
         expiry = expiry_of(temporal, table) if is_in_time and not updated else None
+        demands = scan_demands(replace(block, source=join))
         inputs = [
-            with_versions(self.make_input(part, [own for _, own in keys]), part, table, expiry)
+            with_versions(
+                self.make_input(part, [own for _, own in keys]),
+                part,
+                table,
+                expiry,
+                demands.get(id(part)),
+            )
             for part in relations_in(versions)
             if isinstance(part, Scan) and id(part) in self.changing
         ]
@@ -981,11 +1122,15 @@ class _Staging(StageBuilder):
         if window_calls(block) and not is_ranking(block):
             self.refuse(f"OVER together with {name}", HINT)
 
-    def _is_by_time(self, calls: Sequence[FunctionCall]) -> bool:
-        """Return whether calls with OVER are ordered by a time attribute.
+    def _is_by_time(
+        self, calls: Sequence[FunctionCall], named: relational.Named, below: Relation
+    ) -> bool:
+        """Return whether calls with OVER are ordered by a time attribute of the rows `below`.
 
         Others are ordered by any column, up to the current row, as Flink requires in streaming
-        mode: their values are updated when a row arrives before others in the order.
+        mode: their values are updated when a row arrives before others in the order. Such a column
+        is the rowtime of a version, of a bounded table that is joined, and of a join without
+        windows or bounds of the rowtimes, too.
         """
         for call in calls:
             if looks_ahead(call):
@@ -995,7 +1140,10 @@ class _Staging(StageBuilder):
         kinds = {timestamp_kind(key.value.type) for order in orders for key in order[:1]}
         is_ascending = all(order and not order[0].descending for order in orders)
         if is_ascending and len(kinds) == 1 and kinds <= TIMES:
-            return True
+            places = {time_of(call, named) for call in calls}
+            is_of_rows = len(places) == 1 and self._is_time_of_rows(below, *places)
+            if is_of_rows and self.is_in_time(below):
+                return True
         hint = "order by a time attribute, or select the first rows by ROW_NUMBER"
         if not is_ascending or any(len(order) > 1 for order in orders):
             self.refuse("OVER that is not ordered by one column, ascending,", hint)
@@ -1068,6 +1216,10 @@ def _with_keys_shown(sort: relational.Sort) -> relational.Select | None:
 def _place_of(column: Typed, columns: Sequence[Column]) -> int:
     """Return the position of a column by its name."""
     return [own.name for own in columns].index(cast("Ref", column).name)
+
+
+def _is_null(typed: Typed) -> Typed:
+    return FunctionCall(BUILT_IN["IS NULL"][0], (typed,), BooleanType(nullable=False))
 
 
 def _is_never(_: Scan, __: int) -> bool:

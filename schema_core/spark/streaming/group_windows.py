@@ -6,7 +6,7 @@ returns when the watermark has passed their end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -159,23 +159,38 @@ def _below(key: Typed, rows: relational.Select) -> Typed:
     return substitute(key, lambda part: expressions[part.name] if isinstance(part, Ref) else None)
 
 
+def _computed_times(expressions: Iterable[Typed]) -> Iterator[FunctionCall]:
+    """Yield the calls of PROCTIME() by which OVER is ordered."""
+    for typed in expressions:
+        for part in subexpressions(typed):
+            over = part.over if isinstance(part, FunctionCall) else None
+            for key in () if over is None else over.order_by:
+                if isinstance(key.value, FunctionCall) and key.value.function.name == "PROCTIME":
+                    yield key.value
+
+
 def split_block(block: relational.Select) -> tuple[relational.Select, relational.Select]:
-    """Return FROM and WHERE of a block as a query, and the block over it as `INPUT`."""
+    """Return FROM and WHERE of a block as a query, and the block over it as `INPUT`.
+
+    The PROCTIME() by which OVER is ordered is that of FROM: the time at which a row arrives.
+    """
     expressions = [typed for typed in expressions_of(block) if typed is not block.where]
     read = {
         (column.relation, column.name): column
         for typed in expressions
         for column in columns_read(typed)
     }
-    items = [Item(f"c{place}", column) for place, column in enumerate(read.values())] or [ANY]
+    values: dict[Typed, None] = dict.fromkeys((*read.values(), *_computed_times(expressions)))
+    items = [Item(f"c{place}", typed) for place, typed in enumerate(values)] or [ANY]
     rows = relational.Select(tuple(items), block.source, block.where)
     new = {
-        old: Ref(item.name, item.expression.type, INPUT)
-        for old, item in zip(read, items, strict=False)
+        typed: Ref(item.name, item.expression.type, INPUT)
+        for typed, item in zip(values, items, strict=False)
     }
+    old = {name: new[column] for name, column in read.items()}
 
     def change(typed: Typed) -> Typed | None:
-        return new[typed.relation, typed.name] if isinstance(typed, Ref) else None
+        return old[typed.relation, typed.name] if isinstance(typed, Ref) else new.get(typed)
 
     def replace_columns(typed: Typed | None) -> Typed | None:
         return None if typed is None else substitute(typed, change)

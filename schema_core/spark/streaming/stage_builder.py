@@ -284,8 +284,7 @@ class StageBuilder:
         See `Gate` for `windows`; `arrival` is the position of the column in `rows`. After their
         time, rows wait for further milliseconds.
         """
-        is_refused = arrival is not None or not (is_end or keeps_late)
-        if is_refused and not self.inserts(rows):
+        if not (is_end or keeps_late or self.inserts(rows)):
             self.refuse(f"{name} of rows that are updated", HINT)
         if arrival is None:
             if not keeps_late:

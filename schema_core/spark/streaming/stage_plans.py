@@ -69,16 +69,27 @@ class VersionExpiry:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeExpiry:
+    """Which rows are kept: until the watermark has passed their time by `wait` milliseconds."""
+
+    time: Column
+    wait: int
+
+
+@dataclass(frozen=True, slots=True)
 class Input:
     """Rows that a stage reads where its query has `scan`.
 
     Attributes:
         scan: The scan.
-        rows: The rows, with the columns of the key last.
+        rows: The rows, with the columns of the key last. Columns of `scan` that are not read may
+            be missing.
         key: The number of columns of the key.
         inserts: Whether rows are only added.
         is_ordered: Whether the query reads the rows in the order in which they arrived.
-        expiry: Which of the rows are kept, if they are versions; None for all.
+        expiry: Which of the rows are kept; None for all.
+        arrival: The column that gets the time of the micro-batch in which a row arrives; None for
+            none.
         is_use: Whether the rows are not read, but keep the other rows of their key from expiring.
     """
 
@@ -87,7 +98,8 @@ class Input:
     key: int
     inserts: bool
     is_ordered: bool = False
-    expiry: VersionExpiry | None = None
+    arrival: Column | None = None
+    expiry: VersionExpiry | TimeExpiry | None = None
     is_use: bool = False
 
 
@@ -141,8 +153,11 @@ class Stage:
         key = "by key" if self.inputs[0].key else "without a key, all of which are read each time"
         rows = "rows and result" if self.is_compared else "rows"
         time = "forever"
-        if any(input_.expiry is not None for input_ in self.inputs):
+        expiries = {type(input_.expiry) for input_ in self.inputs}
+        if VersionExpiry in expiries:
             rows, time = "versions", "until the watermark passes the next one"
+        elif TimeExpiry in expiries:
+            time = "until the watermark shows that no other row can match them"
         if self.retention:
             hours = timedelta(milliseconds=self.retention)
             ttl = f"for {hours} after the last change of a key"
@@ -159,7 +174,8 @@ class Stage:
 class Gate:
     """Rows that are returned when the watermark has passed their time; later ones are dropped.
 
-    A gate of the processing time waits for the clock of the micro-batches instead.
+    A gate of the processing time waits for the clock of the micro-batches instead. Then a change
+    that removes a row is of the windows in which it arrives, and removes the row from these only.
 
     Attributes:
         input: The rows, which are only added.
@@ -190,6 +206,18 @@ class Gate:
     def inserts(self) -> bool:
         """Whether rows are only added to the result."""
         return self.input.inserts or not self.keeps_late
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The columns by which a row that is removed differs from the one that was added."""
+        if self.arrival is None:
+            return ()
+        return (self.arrival.name, self.result.columns[-1].name)
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether all rows that wait are written in each micro-batch."""
+        return self.is_extended or (self.arrival is not None and not self.input.inserts)
 
     @property
     def is_extended(self) -> bool:
@@ -312,6 +340,22 @@ class StagedQuery:
     def normalized_sources(self) -> list[int]:
         """The sources, by position, whose updates are normalized by their key."""
         return [place for place, changes in enumerate(self.changes) if changes.key]
+
+    def relations_by_row(self) -> Iterator[Relation]:
+        """Yield the relations whose changes are computed by row."""
+        for stage in self.stages:
+            if not isinstance(stage, Conversion) or stage.by_change is None:
+                yield from (input_.rows for input_ in stage.inputs)
+        if self.by_change is None:
+            yield self.query
+
+    def relations_in_order(self) -> Iterator[Relation]:
+        """Yield the relations whose changes are computed in their order."""
+        for stage in self.stages:
+            if isinstance(stage, Conversion) and stage.by_change is not None:
+                yield stage.input.rows
+        if self.by_change is not None:
+            yield self.query
 
     @property
     def reads_sources_again(self) -> bool:

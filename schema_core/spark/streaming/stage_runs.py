@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
@@ -46,6 +46,7 @@ from schema_core.spark.streaming.stage_plans import (
     KeyColumns,
     Stage,
     StagedQuery,
+    TimeExpiry,
     VersionExpiry,
     all_columns,
     columns_read,
@@ -96,7 +97,8 @@ VERSION: Final = 1
 class Changes(NamedTuple):
     """Changes of a scan: its columns and `ROW_KIND`; `inserts` is whether rows are only added.
 
-    `in_order` are all changes of a table, of all kinds and in their order, if it has such.
+    `in_order` are all changes of a table, of all kinds and in their order, if it has such that are
+    used in it. Then `frame` is the same unless they are computed by row, too.
     """
 
     frame: DataFrame
@@ -244,10 +246,16 @@ class StageRuns:
         self._watermarks = StageWatermarks(
             directory, len(query.timed), idle // timedelta(milliseconds=1)
         )
+        self._by_row_scans = _identities(query.relations_by_row())
+        self._in_order_scans = _identities(query.relations_in_order())
         #: the micro-batch, and its time in milliseconds
         self._number, self._now = 0, 0
         self._kept = {
-            (number, place): self._rows_in(f"{number}-{place}", inserts=stage.inputs[place].inserts)
+            (number, place): self._rows_in(
+                f"{number}-{place}",
+                inserts=stage.inputs[place].inserts,
+                apart=stage.apart if isinstance(stage, Gate) else (),
+            )
             for number, stage in enumerate(query.stages)
             for place in stage.kept
         }
@@ -261,9 +269,9 @@ class StageRuns:
             if isinstance(stage, Stage) and stage.is_compared
         }
 
-    def _rows_in(self, name: str, *, inserts: bool) -> StoredRows:
+    def _rows_in(self, name: str, *, inserts: bool, apart: Sequence[str] = ()) -> StoredRows:
         place = Directory(self._directory.system, self._directory.path(name))
-        return StoredRows(self._session, place, inserts=inserts)
+        return StoredRows(self._session, place, inserts=inserts, apart=apart)
 
     def changes(self, rows: DataFrame, number: int) -> DataFrame:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
@@ -303,8 +311,8 @@ class StageRuns:
             counts = [rows.counts() for rows in kept]
             result = self._results[place].counts() if place in self._results else None
             gate = stage if isinstance(stage, Gate) else None
-            # sessions are stored with the rows that waited before
-            is_counted = len(kept) == len(stage.inputs) and not (gate and gate.is_extended)
+            # some rows are stored with those that waited before
+            is_counted = len(kept) == len(stage.inputs) and not (gate and gate.is_rewritten)
             late = kept[0].dropped if gate is not None and is_counted else None
             read = add_known([late or 0, *(changes for changes, _ in counts)])
             stored = [*counts] if result is None else [*counts, result]
@@ -351,9 +359,10 @@ class StageRuns:
             own = rows_of_source(rows, place).drop(WATERMARK)
             changes = self._query.changes[place]
             in_order = None
-            if changes.have_kinds:
+            if changes.have_kinds and id(scan) in self._in_order_scans:
                 in_order = own.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
-            frame = self._changes_of(place, own)
+            is_by_row = in_order is None or id(scan) in self._by_row_scans
+            frame = self._changes_of(place, own) if is_by_row else in_order
             arrived[id(scan)] = Changes(frame, changes.inserts, in_order)
         for place, (scan, _) in enumerate(self._query.operators, len(self._query.sources)):
             own = rows_of_source(rows, place).drop(WATERMARK)
@@ -442,13 +451,14 @@ class StageRuns:
         rows = self._by_row(gate.input.rows, changes)
         if gate.arrival is not None:
             rows = _at_time(rows, gate.arrival.name, times.now)
-        if gate.is_extended:
-            rows = self._with_sessions(gate, rows, stored, is_kept)
+        if gate.is_rewritten:
+            rows = self._with_waiting(gate, rows, stored, is_kept)
             rows = stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
             return self._with_window_time(gate, rows, times.now)
         if gate.windows is not None:
             rows = self._with_windows(gate, rows)
-        rows = stored.add(rows, "TRUE" if gate.keeps_late else is_kept)
+        has_late = not gate.keeps_late and gate.arrival is None
+        rows = stored.add(rows, is_kept if has_late else "TRUE")
         waiting = stored.rows_before(rows)
         stored.compact(rows, is_waiting)
         if waiting is not None:
@@ -475,23 +485,32 @@ class StageRuns:
 
     def _time_of_gate(self, gate: Gate, millis: int) -> str:
         """Return the time by which rows of a gate are returned, for that of the sources."""
-        zone = self._clock if isinstance(gate.time.type, LocalZonedTimestampType) else "UTC"
-        return nodes.to_sql(earlier_clock(millis, gate.delay, zone))
+        return self._time_before(gate.time, millis, gate.delay)
+
+    def _time_before(self, column: Column, millis: int, delay: int) -> str:
+        """Return the time some milliseconds before a watermark, by the clock of a rowtime."""
+        zone = self._clock if isinstance(column.type, LocalZonedTimestampType) else "UTC"
+        return nodes.to_sql(earlier_clock(millis, delay, zone))
 
     def _with_windows(self, gate: Gate, rows: DataFrame) -> DataFrame:
-        """Return rows of the input of a gate, which are only added, with their windows."""
+        """Return changes of the input of a gate with their windows."""
         windows = cast("relational.WindowTable", gate.windows)
-        own = [quote(column.name) for column in gate.input.scan.columns]
-        frames = {id(gate.input.scan): rows.select(*own)}
-        return adding(self._frame_of(windows, result_columns(windows), frames))
+        own = [quote(name) for name in (*(item.name for item in gate.input.scan.columns), ROW_KIND)]
+        changes = {id(gate.input.scan): Changes(rows.select(*own), gate.input.inserts)}
+        return self._by_row(windows, changes)
 
-    def _with_sessions(
+    def _with_waiting(
         self, gate: Gate, rows: DataFrame, stored: StoredRows, is_kept: str
     ) -> DataFrame:
-        """Return waiting and new rows with their sessions.
+        """Return the rows that wait and new ones, with their windows.
 
         A late row of a session that waits is kept, as in Flink.
         """
+        if not gate.is_extended:
+            rows = self._with_windows(gate, rows)
+            waiting = stored.rows_before(rows)
+            rows = rows if waiting is None else waiting.where(is_kept).union(rows)
+            return stored.remaining(rows)
         own = [quote(name) for name in (*(item.name for item in gate.input.scan.columns), ROW_KIND)]
         waiting = stored.rows_before(self._with_windows(gate, rows))
         if waiting is not None:
@@ -654,6 +673,12 @@ class StageRuns:
         if input_.is_use:
             return lambda rows: rows.distinct()
         expiry = input_.expiry
+        if isinstance(expiry, TimeExpiry):
+            if watermark is None:
+                return None
+            least = self._time_before(expiry.time, watermark, expiry.wait)
+            condition = f"{self._millis(expiry.time)} >= {least}"
+            return lambda rows: rows.where(condition)
         if expiry is None or (watermark is None and not expiry.is_first):
             return None
         waits = "FALSE" if expiry.is_first else f"{self._millis(expiry.time)} + 1 > {watermark}L"
@@ -662,6 +687,8 @@ class StageRuns:
     def _arrivals(self, input_: Input, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of an input with the hash of their key, and their order if needed."""
         rows = self._with_hash(self._by_row(input_.rows, changes), input_)
+        if input_.arrival is not None:
+            rows = _at_time(rows, input_.arrival.name, self._now)
         if not input_.is_ordered:
             return rows
         order = f"struct({self._number}L, monotonically_increasing_id()) AS {quote(ORDER)}"
@@ -709,6 +736,12 @@ class StageRuns:
         return reduce(lambda left, right: left.union(right), frames)
 
 
+def _identities(relations: Iterable[Relation]) -> frozenset[int]:
+    """Return the identities of the parts of relations."""
+    parts = (part for relation in relations for part in relational.relations_in(relation))
+    return frozenset(map(id, parts))
+
+
 def _layout_of(stage: AnyStage) -> list[Any]:
     """Return what decides how a stage keeps its rows."""
     layout: list[Any] = [stage.name, list(stage.kept), [own.key for own in stage.inputs]]
@@ -752,7 +785,12 @@ def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
 def _as_read(rows: DataFrame, input_: Input) -> DataFrame:
     """Return the rows of an input as the query of a stage reads them."""
     rows = rows.orderBy(quote(ORDER)) if input_.is_ordered else rows
-    return rows.drop(HASH, ROW_KIND, ORDER, TOUCHED)
+    rows = rows.drop(HASH, ROW_KIND, ORDER, TOUCHED)
+    return (
+        rows
+        if len(rows.columns) == len(input_.scan.columns)
+        else _with_all_columns(rows, input_.scan)
+    )
 
 
 def _remaining_versions(expiry: VersionExpiry, waits: str, rows: DataFrame) -> DataFrame:

@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from schema_core.base.lazy import regex
 from schema_core.environment.jobs.metrics import add_known
-from schema_core.spark.changelog import ROW_KIND, adding, state_of, without_opposites
+from schema_core.spark.changelog import (
+    ROW_KIND,
+    adding,
+    state_of,
+    without_opposites,
+    without_removed,
+)
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.session.api_mode import is_connect, java_class
@@ -56,12 +62,22 @@ class StoredRows:
     """Rows that change with micro-batches, in a directory of their own.
 
     `inserts` is whether rows are only added. Frames have the columns of the rows and `ROW_KIND`.
+    A row is removed by one that is equal to it `apart` from some columns, whose first one orders
+    equal rows.
     """
 
-    def __init__(self, session: SparkSession, directory: Directory, *, inserts: bool) -> None:
+    def __init__(
+        self,
+        session: SparkSession,
+        directory: Directory,
+        *,
+        inserts: bool,
+        apart: Sequence[str] = (),
+    ) -> None:
         self._session = session
         self._directory = directory
         self._inserts = inserts
+        self._apart = apart
         self._number = 0
         #: the number of rows that the condition of `add` dropped since the start
         self.dropped = 0
@@ -200,6 +216,8 @@ class StoredRows:
         """Return the rows that changes leave, with `ROW_KIND`."""
         if self._inserts:
             return changes
+        if self._apart:
+            return without_removed(changes, self._apart)
         own = [name for name in changes.columns if name != ROW_KIND]
         return adding(state_of(changes, (), own))
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple, cast
 
-from schema_core.expressions.functions import BUILT_IN
-from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed, substitute
+from schema_core.expressions.typed import Ref, Typed, is_windowed, substitute
 from schema_core.query import relation as relational
 from schema_core.query.derived_tables import with_derived_table
 from schema_core.query.relation import (
@@ -31,8 +30,9 @@ from schema_core.query.temporal_joins import (
     selected_scan,
 )
 from schema_core.spark.compiler.translation import PREFIX
+from schema_core.spark.reading.pushdown import ScanDemand
 from schema_core.spark.reading.row_kinds import KIND
-from schema_core.spark.streaming.block_keys import is_plain
+from schema_core.spark.streaming.block_keys import is_plain, with_filter
 from schema_core.spark.streaming.group_windows import ANY, INPUT
 from schema_core.spark.streaming.stage_plans import RESULT, Input, VersionExpiry, scan_of
 from schema_core.types import MAX_LENGTH, DataType, VarCharType
@@ -202,15 +202,25 @@ def _columns_in(typed: Typed) -> Iterator[Ref]:
 
 
 def with_versions(
-    input_: Input, scan: Scan, rows: VersionRows | None, expiry: VersionExpiry | None
+    input_: Input,
+    scan: Scan,
+    rows: VersionRows | None,
+    expiry: VersionExpiry | None,
+    demand: ScanDemand | None,
 ) -> Input:
-    """Return an input with the rows of a versioned table that can be versions."""
+    """Return an input with the rows of a versioned table that can be versions.
+
+    It has the columns of a demand, None for all, and those by which versions expire.
+    """
     below = cast("relational.Select", input_.rows)
+    if demand is not None:
+        read = {*demand.columns, VERSION_KIND.name}
+        read |= set() if expiry is None else {*expiry.key, expiry.time.name}
+        width = len(scan.columns)
+        own = [item for item in below.items[:width] if item.name in read]
+        below = replace(below, items=(*own, *below.items[width:]))
     for condition in () if rows is None else rows.filters:
-        where = condition
-        if below.where is not None:
-            where = FunctionCall(BUILT_IN["AND"][0], (below.where, where), condition.type)
-        below = replace(below, where=where)
+        below = with_filter(below, condition)
     return replace(input_, scan=scan, rows=below, is_ordered=True, expiry=expiry)
 
 
