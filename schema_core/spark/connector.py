@@ -43,14 +43,21 @@ from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark, with_microseconds
 from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.compiler.tree import quote
 from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.jobs import was_canceled
-from schema_core.spark.session.api_mode import functions_of, is_connect
+from schema_core.spark.session.api_mode import is_connect
+from schema_core.spark.task_rows import (
+    Item,
+    Message,
+    cast_columns,
+    read_in_tasks,
+    write_in_tasks,
+)
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -58,6 +65,7 @@ if TYPE_CHECKING:
     from schema_core.environment.options import ConfigOption
     from schema_core.environment.planner import BoundTable, RowChangeKind
     from schema_core.expressions.typed import Typed
+    from schema_core.spark.task_rows import TaskRows
     from schema_core.types import DataType
 
 #: Prefix of metadata columns in connectors' frames, as in Flink's plans.
@@ -190,12 +198,36 @@ class ReadContext(TableContext):
             return self.session.createDataFrame(tuples, schema)
         sent = with_microseconds(schema)
         frame = self.session.createDataFrame(tuples, sent)
-        if sent is schema:
-            return frame
-        col = functions_of(frame).col
-        return frame.select(
-            *(col(quote(item.name)).cast(item.dataType).alias(item.name) for item in schema.fields)
-        )
+        return frame if sent is schema else cast_columns(frame, schema)
+
+    def read_partitions(
+        self,
+        items: Sequence[Item],
+        function: Callable[[Item], TaskRows],
+        *,
+        attempts: int = 1,
+    ) -> DataFrame:
+        """Return the rows that a function reads for each item, as a frame for `read`.
+
+        Each item (a file, a page, a range of keys) is read in a task of its own. The function and
+        the items are pickled; the function must not use this context, and its module must be
+        installed on the workers of Spark. Nothing is read before Spark runs the query, which may
+        read an item repeatedly, for ORDER BY for example.
+
+        Args:
+            items: What the tasks read; without any, the frame has no rows.
+            function: Yields rows by order or names of the columns (those that a mapping lacks are
+                NULL), or batches or tables of Arrow with the columns `spark_schema.names` in any
+                order, whose types are cast without loss.
+            attempts: How often the function is called for an item if it fails before its first
+                row. Spark repeats failed tasks, too, but not in local mode.
+
+        Raises:
+            SchemaError: with code `wrong-argument`, if `attempts` is not positive.
+        """
+        if attempts < 1:
+            raise SchemaError(f"attempts must be 1 or more, got {attempts}", code="wrong-argument")
+        return read_in_tasks(self.session, self.spark_schema, items, function, attempts)
 
     def filter_rows(self, frame: DataFrame) -> DataFrame:
         """Return a frame's rows for which all accepted filters are TRUE, up to the limit."""
@@ -312,6 +344,22 @@ class WriteContext(TableContext):
         """The primary key's columns, by which `Ability.UPSERT` replaces rows; may be empty."""
         key = self.table.resolved_schema.primary_key
         return tuple(key.columns) if key is not None else ()
+
+    def write_partitions(
+        self, frame: DataFrame, function: Callable[[Iterator[pa.RecordBatch]], Message]
+    ) -> list[Message]:
+        """Return what a function returns for the rows of each task.
+
+        The function writes the rows of a task, batches of Arrow, and returns a message, such as the
+        name of a file. It is pickled; its module must be installed on the workers of Spark. Spark
+        may run a task twice, beside each other or after an error: the function must write what it
+        writes under a new name, and only what a returned message names belongs to the result.
+
+        Args:
+            frame: The rows that `write` received.
+            function: Takes the batches of a task, of which there may be none, once.
+        """
+        return write_in_tasks(frame, function)
 
 
 @runtime_checkable
