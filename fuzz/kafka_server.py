@@ -64,20 +64,49 @@ def why_not() -> str | None:
 @contextmanager
 def servers() -> Iterator[Servers]:
     """Run a broker and a registry until the block is left."""
+    with broker() as started:
+        process, registry = _start_registry(started.folder)
+        try:
+            yield Servers(started.address, registry)
+        finally:
+            _stop(process)
+
+
+class Broker:
+    """A broker that can be killed and started again, with its messages in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._port = _free_port()
+        self.address = f"127.0.0.1:{self._port}"
+        self._java, self._settings = _format_broker(folder, self.address)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        log = self.folder / "broker.log"
+        self._process = _start([*self._java, "kafka.Kafka", str(self._settings)], log)
+        _wait(lambda: _is_open(self._port), self._process, log)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def stop(self) -> None:
+        if self._process is not None:
+            _stop(self._process)
+
+
+@contextmanager
+def broker() -> Iterator[Broker]:
+    """Run a broker until the block is left."""
     folder = Path(tempfile.mkdtemp(prefix="schema-core-kafka-"))
-    processes: list[subprocess.Popen[bytes]] = []
+    result = Broker(folder)
     try:
-        broker, registry = _start_broker(folder, processes), _start_registry(folder, processes)
-        yield Servers(broker, registry)
+        result.start()
+        yield result
     finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        result.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -142,9 +171,9 @@ def _registry_archive() -> Path:
 # --- processes ------------------------------------------------------------------------------------
 
 
-def _start_broker(folder: Path, processes: list[subprocess.Popen[bytes]]) -> str:
-    port, controller = _free_port(), _free_port()
-    address = f"127.0.0.1:{port}"
+def _format_broker(folder: Path, address: str) -> tuple[list[str], Path]:
+    """Return the command of Java with the classes of a broker, and the file of its settings."""
+    controller = _free_port()
     settings = {
         "process.roles": "broker,controller",
         "node.id": "1",
@@ -165,12 +194,10 @@ def _start_broker(folder: Path, processes: list[subprocess.Popen[bytes]]) -> str
     java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", classpath]
     form = ["kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAg", "-c", str(file)]
     subprocess.run([*java, *form], check=True, capture_output=True)
-    _start([*java, "kafka.Kafka", str(file)], folder / "broker.log", processes)
-    _wait(lambda: _is_open(port), processes[-1], folder / "broker.log")
-    return address
+    return java, file
 
 
-def _start_registry(folder: Path, processes: list[subprocess.Popen[bytes]]) -> str:
+def _start_registry(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     home, port = folder / "registry", _free_port()
     with tarfile.open(_registry_archive()) as archive:
         archive.extractall(home, filter="data")
@@ -178,7 +205,7 @@ def _start_registry(folder: Path, processes: list[subprocess.Popen[bytes]]) -> s
     address = f"http://127.0.0.1:{port}{REGISTRY_PATH}"
     settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
     java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *settings, "-jar", str(program)]
-    _start(java, folder / "registry.log", processes)
+    process = _start(java, folder / "registry.log")
 
     def answers() -> bool:
         try:
@@ -187,18 +214,25 @@ def _start_registry(folder: Path, processes: list[subprocess.Popen[bytes]]) -> s
         except (URLError, OSError):
             return False
 
-    _wait(answers, processes[-1], folder / "registry.log")
-    return address
+    _wait(answers, process, folder / "registry.log")
+    return process, address
 
 
-def _start(command: Sequence[str], log: Path, processes: list[subprocess.Popen[bytes]]) -> None:
+def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     # on our own path, it may be in a directory that is not readable
     program = shutil.which("setpriv", path=os.defpath)
     parent = [program, "--pdeathsig", "KILL", "--"] if program else []
-    with log.open("wb") as file:
-        processes.append(
-            subprocess.Popen([*parent, *command], stdout=file, stderr=file, cwd=log.parent)
-        )
+    with log.open("ab") as file:
+        return subprocess.Popen([*parent, *command], stdout=file, stderr=file, cwd=log.parent)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _free_port() -> int:

@@ -87,6 +87,26 @@ _INTERNAL: Final = frozenset({"__consumer_offsets", "__transaction_state"})
 Offsets = dict[str, dict[str, int]]
 
 
+#: Errors that end when brokers are back.
+_PASSING: Final = frozenset(
+    {
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
+        KafkaError._RESOLVE,  # noqa: SLF001
+        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._TRANSPORT,  # noqa: SLF001
+        KafkaError._WAIT_COORD,  # noqa: SLF001
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NETWORK_EXCEPTION,
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.REQUEST_TIMED_OUT,
+    }
+)
+
+
 class TopicError(Exception):
     """Messages cannot be read or written as the options require."""
 
@@ -175,11 +195,7 @@ class Topics:
         """
         pattern = self.option("subscribePattern")
         names = (self.option("subscribe") or "").split(",")
-        try:
-            described = self.consumer.list_topics(timeout=REQUEST).topics
-        except KafkaException as error:
-            servers = self.properties.get("bootstrap.servers")
-            raise TopicError(f"the brokers {servers!r}: {error.args[0].str()}") from None
+        described = self._ask(lambda: self.consumer.list_topics(timeout=REQUEST)).topics
         if pattern is not None:
             names = sorted(described.keys() - _INTERNAL)
             names = [name for name in names if compile_pattern(pattern).fullmatch(name)]
@@ -240,16 +256,29 @@ class Topics:
             for number, offset in partitions.items()
         ]
         if places:
-            self.consumer.commit(offsets=places, asynchronous=False)
+            self._ask(lambda: self.consumer.commit(offsets=places, asynchronous=False))
+
+    def _ask(self, request: Callable[[], Any]) -> Any:
+        """Return what brokers answer, who may be away for `REQUEST` seconds (TopicError)."""
+        deadline = time.monotonic() + REQUEST
+        while True:
+            try:
+                return request()
+            except KafkaException as error:
+                problem = error.args[0]
+                if problem.code() not in _PASSING or time.monotonic() > deadline:
+                    servers = self.properties.get("bootstrap.servers")
+                    raise TopicError(f"the brokers {servers!r}: {problem.str()}") from None
+                time.sleep(0.1)
 
     def _watermarks(self, place: TopicPartition) -> tuple[int, int]:
-        low, high = self.consumer.get_watermark_offsets(place, timeout=REQUEST)
+        low, high = self._ask(lambda: self.consumer.get_watermark_offsets(place, timeout=REQUEST))
         return low, high
 
     def _at_time(self, millis: int) -> Offsets:
         """Return the first offsets that are not before a time; the end if there is none."""
         wanted = [TopicPartition(one.topic, one.partition, millis) for one in self.partitions()]
-        places = self.consumer.offsets_for_times(wanted, timeout=REQUEST)
+        places = self._ask(lambda: self.consumer.offsets_for_times(wanted, timeout=REQUEST))
         return _offsets_of(
             places, lambda one: one.offset if one.offset >= 0 else self._watermarks(one)[1]
         )
@@ -258,10 +287,10 @@ class Topics:
         """Return the committed offsets; `reset` is where a partition without them starts."""
         known = {(name, number) for name, given in (without or {}).items() for number in given}
         wanted = [one for one in self.partitions() if (one.topic, str(one.partition)) not in known]
-        if without is not None and "group.id" not in self.properties:
+        if not wanted or (without is not None and "group.id" not in self.properties):
             places = wanted
         else:
-            places = self.consumer.committed(wanted, timeout=REQUEST) if wanted else []
+            places = self._ask(lambda: self.consumer.committed(wanted, timeout=REQUEST))
 
         def offset(place: TopicPartition) -> int:
             if place.error is not None:
@@ -418,7 +447,7 @@ def read_messages(
                         f"{messages} has no message {position} any more: it was deleted before "
                         "it was read"
                     )
-                elif not error.retriable():
+                elif error.code() not in _PASSING:
                     raise TopicError(f"{messages}: {error.str()}")
             if rows:
                 yield _to_batch(rows)
