@@ -90,6 +90,13 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "it imports pyiceberg"
     ),
     ("catalogs/jdbc/catalog.py", "schema_core.catalogs.jdbc.inspection"): "it imports SQLAlchemy",
+    **dict.fromkeys(
+        (
+            ("connectors/iceberg/connector.py", f"schema_core.connectors.iceberg.{module}")
+            for module in ("client", "reading", "writing")
+        ),
+        "it imports pyiceberg",
+    ),
     ("catalogs/sql/catalog.py", "schema_core.catalogs.sql.entries"): "it imports SQLAlchemy",
     ("cli/findings.py", "schema_core.errors.codes"): "a script without errors needs no explanation",
     ("cli/commands/resolve.py", "schema_core.spark.compiler.udfs.java_dates"): (

@@ -154,6 +154,7 @@ OWN: dict[str, dict[str, str]] = {
         "blackhole": "schema_core.connectors.blackhole:BlackholeConnector",
         "spark": "schema_core.connectors.spark_source:SparkSourceConnector",
         "python": "schema_core.connectors.python_source:PythonSourceConnector",
+        "iceberg": "schema_core.connectors.iceberg.connector:IcebergConnector",
         "kafka": "schema_core.connectors.kafka.connector:KafkaConnector",
         "upsert-kafka": "schema_core.connectors.kafka.connector:UpsertKafkaConnector",
     },

@@ -23,6 +23,8 @@ from schema_core.connectors.iceberg.options import (
     CONNECTION,
     DEFAULT_DATABASE,
     ICEBERG,
+    LAYOUT,
+    VERSION,
 )
 from schema_core.errors import SchemaError
 
@@ -76,7 +78,7 @@ class IcebergCatalog(StoredCatalog[Any]):
         """Return the options of the connector `iceberg` for a table whose rows Iceberg has."""
         if not is_managed(table):
             return None
-        keys = {AS_OF_TIMESTAMP.key}
+        keys = {option.key for option in (*VERSION, *LAYOUT)}
         return {
             **self.options,
             "connector": ICEBERG,

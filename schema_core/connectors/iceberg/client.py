@@ -24,6 +24,7 @@ from schema_core.connectors.iceberg.options import (
     CATALOG_TABLE,
     CATALOG_TYPE,
     CREDENTIAL,
+    ICEBERG,
     PROPERTY,
     TOKEN,
     URI,
@@ -98,7 +99,7 @@ def open_table(options: Mapping[str, str]) -> Table:
         NotFoundError: with code `table-not-found`.
         ExternalError: as `iceberg_errors`.
     """
-    catalog = open_catalog(CATALOG_NAME.of(options) or "", options)
+    catalog = open_catalog(ICEBERG, options)
     database, name = CATALOG_DATABASE.of(options) or "", CATALOG_TABLE.of(options) or ""
     with iceberg_errors():
         return catalog.load_table((*database.split("."), name))

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 from schema_core.environment.options import ConfigOption, choice, long
 
+#: The key of the metadata with the path of a row's file, by which rows are replaced.
+FILE_PATH: Final = "file.path"
 #: The value of the option ``connector``, and of the option ``type`` of catalogs.
 ICEBERG: Final = "iceberg"
 
@@ -16,7 +18,10 @@ CATALOG_TYPE = ConfigOption(
     "`sql`: a SQL database, by default a file of SQLite in the warehouse; `rest`, `hive`, `glue`",
 )
 CATALOG_NAME = ConfigOption(
-    "catalog-name", str, None, "the name of the catalog in its database, if it has several"
+    "catalog-name",
+    str,
+    None,
+    "the name of the catalog in its database; by default that of the catalog, or `iceberg`",
 )
 URI = ConfigOption(
     "uri", str, None, "the URL of the catalog: of SQLAlchemy for `sql`, http for `rest`, or thrift"
@@ -51,3 +56,10 @@ BRANCH = ConfigOption("branch", str, None, "read or write this branch")
 TAG = ConfigOption("tag", str, None, "read this tag")
 #: The options that choose a version of a table.
 VERSION: tuple[ConfigOption[Any], ...] = (SNAPSHOT_ID, AS_OF_TIMESTAMP, BRANCH, TAG)
+
+FORMAT_VERSION = ConfigOption("format-version", str, None, "the version of the format: 1, 2 or 3")
+PARTITION_BY = ConfigOption(
+    "partition-by", str, None, "partitions by transforms, such as `days(at), bucket(16, id)`"
+)
+#: The options of a new table that jobs read.
+LAYOUT: tuple[ConfigOption[Any], ...] = (FORMAT_VERSION, PARTITION_BY)

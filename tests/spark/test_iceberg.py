@@ -1,0 +1,154 @@
+"""Tables of Iceberg on Spark: written by jobs, read by ages of files, and by other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from pyiceberg.table import Table
+
+from schema_core.catalogs.iceberg.catalog import IcebergCatalog
+from schema_core.connectors.iceberg import writing
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
+
+#: Runs a statement; returns the rows of a query as tuples.
+Run = Callable[[str], list[tuple[Any, ...]]]
+
+
+@pytest.fixture
+def run(environment: TableEnvironment, tmp_path: Path) -> Run:
+    """Return what runs statements in an embedded catalog."""
+
+    def execute(sql: str) -> list[tuple[Any, ...]]:
+        result = environment.execute_sql(sql)
+        if sql.startswith("SELECT"):
+            with result.collect() as rows:
+                return [tuple(row) for row in rows]
+        result.wait()
+        return []
+
+    execute(f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = '{tmp_path}')")
+    execute("USE CATALOG lake")
+    return execute
+
+
+def load(env: TableEnvironment, name: str) -> Table:
+    """Return a table as pyiceberg has it."""
+    catalog = env.get_catalog("lake")
+    assert isinstance(catalog, IcebergCatalog)
+    return catalog.iceberg.catalog.load_table(("default", name))
+
+
+def test_files_of_each_age_are_read_by_field_ids(run: Run, environment: TableEnvironment) -> None:
+    """Add, drop, rename, re-add, widen and reorder; pyiceberg and DuckDB read the same rows."""
+    run("CREATE TABLE t (a INT, b STRING, c FLOAT, d DECIMAL(4, 2), r ROW<x INT, y STRING>)")
+    run("INSERT INTO t VALUES (1, 'b1', 1.5, 1.25, ROW(1, 'y1'))")
+    run("ALTER TABLE t RENAME b TO old_b")
+    run("ALTER TABLE t ADD b BIGINT")
+    run("INSERT INTO t VALUES (2, 'b2', 2.5, 2.25, ROW(2, 'y2'), 22)")
+    run("ALTER TABLE t MODIFY (a BIGINT, c DOUBLE, d DECIMAL(9, 2))")
+    run("ALTER TABLE t RENAME r.x TO z")
+    run("INSERT INTO t VALUES (3000000000, 'b3', 3.5, 1234567.25, ROW(3, 'y3'), 33)")
+    run("ALTER TABLE t DROP old_b")
+    run("ALTER TABLE t ADD old_b STRING FIRST")
+    run("INSERT INTO t VALUES ('new', 4, 4.5, 4.25, ROW(4, 'y4'), 44)")
+
+    rows = run("SELECT a, b, old_b, c, CAST(d AS STRING), r.z, r.y FROM t ORDER BY a")
+    arrow = load(environment, "t").scan().to_arrow()
+    assert isinstance(arrow, pa.Table)
+    by_duckdb = duckdb.sql(
+        "SELECT a, b, old_b, c, CAST(d AS VARCHAR), r.z, r.y FROM arrow ORDER BY a"
+    ).fetchall()
+
+    expected = [
+        (1, None, None, 1.5, "1.25", 1, "y1"),
+        (2, 22, None, 2.5, "2.25", 2, "y2"),
+        (4, 44, "new", 4.5, "4.25", 4, "y4"),
+        (3000000000, 33, None, 3.5, "1234567.25", 3, "y3"),
+    ]
+    assert expected == rows == by_duckdb
+    assert [(22, 2)] == run("SELECT b, r.z FROM t WHERE a = 2")
+
+
+def test_changes_that_files_do_not_follow_are_refused(run: Run) -> None:
+    run("CREATE TABLE t (a INT, b STRING)")
+    run("ALTER TABLE t MODIFY a STRING")
+    run("INSERT INTO t VALUES ('x', 'y')")
+
+    for change in ("MODIFY a INT", "MODIFY a STRING NOT NULL", "ADD c INT NOT NULL"):
+        with pytest.raises(UnsupportedError) as caught:
+            run(f"ALTER TABLE t {change}")
+        assert caught.value.code == "not-in-iceberg"
+    assert [("x", "y")] == run("SELECT * FROM t")
+
+
+def test_rows_are_changed(run: Run, environment: TableEnvironment) -> None:
+    """Appended, overwritten, updated, deleted and truncated; each by one snapshot."""
+    run("CREATE TABLE t (a INT, k STRING) PARTITIONED BY (k)")
+    run("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'x')")
+    run("UPDATE t SET a = 20 WHERE k = 'y'")
+    run("DELETE FROM t WHERE a = 1")
+    assert [(3, "x"), (20, "y")] == run("SELECT * FROM t ORDER BY a")
+    run("INSERT OVERWRITE t VALUES (5, 'y')")
+    run("INSERT OVERWRITE t PARTITION (k = 'x') SELECT a + 100 FROM t WHERE k = 'x'")
+    assert [(5, "y"), (103, "x")] == run("SELECT * FROM t ORDER BY a")
+    assert [(103,)] == run("SELECT a FROM t WHERE k = 'x'")
+    table = load(environment, "t")
+    times = [snapshot.timestamp_ms for snapshot in table.snapshots()]
+    run("CREATE TABLE copied AS SELECT * FROM t")
+    run("TRUNCATE TABLE t")
+
+    assert [] == run("SELECT * FROM t")
+    assert [(5, "y"), (103, "x")] == run("SELECT * FROM copied ORDER BY a")
+    first = table.snapshots()[0].snapshot_id
+    versions = f"/*+ OPTIONS('snapshot-id' = '{first}') */"
+    assert [(1,), (2,), (3,)] == run(f"SELECT a FROM t {versions} ORDER BY a")
+    assert 5 == len(times)
+    text = f"/*+ OPTIONS('as-of-timestamp' = '{times[1]}') */"
+    assert 3 == len(run(f"SELECT a FROM t {text}"))
+
+
+def test_a_conflict_loses_no_rows(
+    run: Run, environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An append is repeated after that of another writer; what replaces rows is refused."""
+    run("CREATE TABLE t (a INT)")
+    run("INSERT INTO t VALUES (1)")
+    commit = writing.commit_files
+
+    def commit_second(table: Table, *arguments: Any) -> None:
+        load(environment, "t").append(pa.table({"a": pa.array([7], pa.int32())}))
+        commit(table, *arguments)
+
+    monkeypatch.setattr(writing, "commit_files", commit_second)
+    run("INSERT INTO t VALUES (2)")
+    with pytest.raises(SchemaCoreError) as caught:
+        run("DELETE FROM t WHERE a = 1")
+
+    cause: BaseException | None = caught.value
+    while cause is not None and not isinstance(cause, ConflictError):
+        cause = cause.__cause__
+    assert cause is not None
+    assert [(1,), (2,), (7,), (7,)] == run("SELECT * FROM t ORDER BY a")
+
+
+def test_transforms_and_views(run: Run, environment: TableEnvironment) -> None:
+    run(
+        "CREATE TABLE t (id BIGINT NOT NULL, ts TIMESTAMP(6), n AS id + 1, "
+        "PRIMARY KEY (id) NOT ENFORCED) "
+        "WITH ('partition-by' = 'days(ts), bucket(4, id)', 'sort-by' = 'id DESC')"
+    )
+    for day in (1, 2):
+        run(f"INSERT INTO t VALUES ({day}, TIMESTAMP '2024-01-0{day} 10:00:00')")
+    run("CREATE VIEW v AS SELECT n FROM t WHERE id = 2")
+
+    table = load(environment, "t")
+    assert ["ts_day", "id_bucket"] == [field.name for field in table.spec().fields]
+    assert {1} == set(table.schema().identifier_field_ids)
+    assert [(3,)] == run("SELECT * FROM v")
+    assert [(2,)] == run("SELECT id FROM t WHERE ts > TIMESTAMP '2024-01-01 12:00:00'")
