@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from schema_core.errors import UnsupportedError
-from schema_core.expressions.typed import Constant, Function, FunctionCall, Typed
+from schema_core.expressions.typed import Constant, Function, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.aggregation import AUXILIARY
@@ -204,9 +204,41 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
     for part in _parts(expressions):
         if isinstance(part, FunctionCall) and part.over is not None and part.over.order_by:
             first = part.over.order_by[0].value
-            if not _is_time(first) and source is not None and not _has_window(source):
+            if source is None or _has_window(source):
+                continue
+            if not _is_time(first) or not _keeps_times(source, first, block.where):
                 return "OVER"
     return None
+
+
+def _keeps_times(source: Relation, time: Typed, where: Typed | None = None) -> bool:
+    """Return whether a time attribute of FROM is one of its result, as in Flink.
+
+    Joins without bounds of the rowtimes, which `where` may have, and versions have none.
+    """
+    if not isinstance(time, Ref):
+        return True
+    match source:
+        case relational.Join(left=left, right=right):
+            is_right = time.relation in _aliases(right)
+            if relational.adds_elements(source) or _is_lookup(right):
+                return not is_right and _keeps_times(left, time)
+            conditions = _compares_times(source.condition) or _compares_times(where)
+            return conditions and _keeps_times(right if is_right else left, time)
+        case relational.Named(input=relational.Select() as block, columns=columns):
+            places = {column.name: place for place, column in enumerate(columns)}
+            if time.name not in places or block.source is None:
+                return True
+            below = block.items[places[time.name]].expression
+            return _keeps_times(block.source, below, block.where)
+        case _:
+            return True
+
+
+def _aliases(source: Relation) -> frozenset[str]:
+    """Return the aliases of the sources of FROM."""
+    leaves = relational.leaves_of(source)
+    return frozenset(leaf.alias for leaf in leaves if isinstance(leaf, relational.Named))
 
 
 def _selects_by_rank(block: relational.Select) -> bool:
