@@ -34,7 +34,7 @@ from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.errors import ExternalError
 from schema_core.spark.session.session import start
 from schema_core.spark.session.settings import MEANING
-from schema_core.spark.streaming.streaming import MicroBatches
+from schema_core.spark.streaming.micro_batches import MicroBatches
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))  # where this is run as a script
 from tests.benchmarks.bench_tpc import processor_time

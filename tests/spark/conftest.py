@@ -28,7 +28,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
-from schema_core.spark.streaming.streaming import MicroBatches
+from schema_core.spark.streaming.micro_batches import MicroBatches
 from schema_core.types import DataType
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from fuzz.oracle.streams import folded
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.connectors.kafka.connector import KafkaConnector
 from schema_core.errors import SchemaCoreError
-from schema_core.spark.streaming.streaming import MicroBatches
+from schema_core.spark.streaming.micro_batches import MicroBatches
 from tests.spark.recorded_changes import changes_until_stopped
 from tests.support import CASES
 

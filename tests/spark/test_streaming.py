@@ -24,7 +24,7 @@ from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import LocalFiles
 from schema_core.spark.streaming.checkpoint_schemas import PHYSICAL, Stored
 from schema_core.spark.streaming.checkpoints import JobDescription, checkpoint_in, directory_name
-from schema_core.spark.streaming.streaming import TOO_SLOW, MicroBatches
+from schema_core.spark.streaming.micro_batches import TOO_SLOW, MicroBatches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,10 +21,10 @@ from schema_core.spark.changelog import ROW_KIND
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.commit.file_systems import locate_file_system
 from schema_core.spark.streaming import stage_state, streaming
+from schema_core.spark.streaming.micro_batches import MicroBatches
 from schema_core.spark.streaming.stage_state import COMPACTED, Span, StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
-from schema_core.spark.streaming.streaming import MicroBatches
 from tests.spark.memory_connector import STORE, MemoryConnector
 from tests.support import cases
 

@@ -23,7 +23,7 @@ from schema_core.errors import ExternalError, SchemaCoreError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND
 from schema_core.spark.reading import reader
-from schema_core.spark.streaming.streaming import MicroBatches
+from schema_core.spark.streaming.micro_batches import MicroBatches
 from tests.slow_tests import draw_cases, keywords
 from tests.support import cases
 

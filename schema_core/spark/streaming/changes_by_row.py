@@ -52,8 +52,8 @@ from schema_core.spark.compiler.translation import PREFIX, has_nanoseconds
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.row_kinds import change_query, inserts
 from schema_core.spark.session.api_mode import functions_of
-from schema_core.spark.streaming.changelog_stages import TIMES
 from schema_core.spark.streaming.stage_plans import scan_of
+from schema_core.spark.streaming.time_stages import TIMES
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import (
     BigIntType,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Ref, Typed
@@ -23,6 +24,7 @@ from schema_core.query.relation import (
 from schema_core.query.window_bounds import Positions, WindowBound, bounds_in, bounds_of, has_bounds
 from schema_core.spark.streaming.block_keys import KEY
 from schema_core.spark.streaming.group_windows import INPUT
+from schema_core.spark.streaming.incremental import StreamPlan
 from schema_core.spark.streaming.stage_plans import (
     NEW,
     RESULT,
@@ -31,6 +33,7 @@ from schema_core.spark.streaming.stage_plans import (
     Gate,
     Input,
     KeyColumns,
+    SourceChanges,
     Stage,
     scan_of,
 )
@@ -50,7 +53,7 @@ WINDOW_AGGREGATES: Final = ("GROUP BY", "SELECT DISTINCT")
 AS_OF: Final = "FOR SYSTEM_TIME AS OF"
 
 
-class StageBuilder:
+class StageBuilder(ABC):
     """The stages of a query so far.
 
     `retention` is how long the rows of keys without changes are kept; 0 is forever.
@@ -73,6 +76,30 @@ class StageBuilder:
         self.changing: dict[int, tuple[Scan, bool]] = {}
         #: the path of an unbounded table
         self.table = ""
+        self._operators: list[tuple[Scan, StreamPlan]] = []
+        self._bounded: list[tuple[Scan, Relation]] = []
+        #: the unbounded tables, and their changes by identity
+        self._sources: list[Scan] = []
+        self._changes: dict[int, SourceChanges] = {}
+        #: positions of rowtimes of joins as of them, which return rows in time, and of columns of
+        #: versions, by scan
+        self._in_time: dict[int, set[int]] = {}
+        self._version_times: dict[int, set[int]] = {}
+
+    @abstractmethod
+    def _by_row(self, relation: Relation) -> Relation:
+        """Return a relation by row, after adding the stages below it."""
+
+    def savepoint(self) -> Callable[[], None]:
+        """Return a function that removes what is added from now on."""
+        lists: list[list[Any]] = [self.stages, self._operators, self._bounded, self._sources]
+        lengths = [len(part) for part in lists]
+
+        def undo() -> None:
+            for part, length in zip(lists, lengths, strict=True):
+                del part[length:]
+
+        return undo
 
     # --- what changes --------------------------------------------------------------------------
 

@@ -6,17 +6,14 @@ The table's connector writes each micro-batch as a batch job; see
 
 from __future__ import annotations
 
-import queue
-import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.connector import (
-    Ability,
     Boundedness,
     Context,
     DeliveryGuarantee,
@@ -25,7 +22,7 @@ from schema_core.environment.connector import (
     find_connector,
     using,
 )
-from schema_core.environment.jobs.graph import JobExecution, JobGraph
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.options import (
     CHECKPOINT_INTERVAL,
     CHECKPOINTS,
@@ -40,7 +37,6 @@ from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, scans_in
 from schema_core.errors import (
     ConflictError,
-    ExternalError,
     Gathering,
     NotFoundError,
     UnsupportedError,
@@ -48,10 +44,7 @@ from schema_core.errors import (
 from schema_core.query.relation import Columns, Named, Relation, Scan, With, result_columns
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.spark.changelog import (
-    ROW_KIND,
     Changelog,
-    SupportsChangelog,
-    SupportsChangelogWrite,
     has_changes,
     in_order_of_changes,
     normalization_key,
@@ -64,20 +57,23 @@ from schema_core.spark.connector import (
     SparkConnector,
     SupportsMicroBatches,
     SupportsStreamingRead,
-    SupportsWriteValidation,
     WriteContext,
-    can_replay,
     for_spark,
     is_streaming,
     open_spark_connector,
     snapshot,
-    stages,
     zone_of,
 )
-from schema_core.spark.jobs import inherit, local_properties, reason, spark_errors
+from schema_core.spark.jobs import local_properties, spark_errors
 from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.reading.row_kinds import KIND, as_changes
-from schema_core.spark.session.api_mode import in_session, is_connect, java_class
+from schema_core.spark.streaming.batch_writes import (
+    require_replay,
+    require_updates,
+    takes_updates,
+    validate_stream,
+    write_batch,
+)
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.checkpoints import (
     Checkpoint,
@@ -85,7 +81,6 @@ from schema_core.spark.streaming.checkpoints import (
     checkpoint_of,
     missing_checkpoint,
 )
-from schema_core.spark.streaming.connect_batches import batch_directory
 from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.incremental import (
     PERMANENT,
@@ -93,19 +88,23 @@ from schema_core.spark.streaming.incremental import (
     stream_plan,
     updated_parts,
 )
+from schema_core.spark.streaming.micro_batches import (
+    MicroBatches,
+    require_streaming,
+    rows_as_they_arrive,
+)
 from schema_core.spark.streaming.stage_plans import INSERTIONS, SourceChanges, StagedQuery
 from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
 from schema_core.spark.streaming.state_retention import FOREVER, has_retention
 from schema_core.spark.streaming.stream_metrics import (
-    ObservedCounts,
     StreamMetrics,
-    progress_of,
 )
 from schema_core.spark.streaming.stream_stages import (
     StreamedQuery,
     mode_of,
 )
+from schema_core.spark.streaming.streaming_job import StreamingJob
 from schema_core.spark.streaming.watermarks import with_join_time
 from schema_core.spark.writing.sinks import Sink, require_upsert_key
 from schema_core.types import RowKind
@@ -114,418 +113,15 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogTable
-    from schema_core.environment.jobs.metrics import JobMetrics
     from schema_core.environment.planner import PlannerContext
     from schema_core.environment.plans.plan_tree import ChangesOf
     from schema_core.spark.explain import ExplainRecorder
     from schema_core.spark.reading.reader import Reader
     from schema_core.spark.session.session import JobSession
     from schema_core.spark.writing.sinks import Writer
-
-T = TypeVar("T")
-
-#: How many seconds a cancelled job waits for its micro-batch, which may be committing.
-STOP_TIMEOUT: Final = 60.0
-#: Maximum starts of a query: on a busy machine its Python worker may not connect within Spark's ten
-#: seconds.
-STARTS: Final = 5
-TOO_SLOW: Final = "Python worker failed to connect back"
-
-
-class MicroBatches:
-    """A streaming query of Spark that calls a function with each micro-batch, as a batch frame.
-
-    `write` is called with a micro-batch's rows and number, on a thread of Spark. Without the
-    location of a `checkpoint`, a new one is deleted at the end. Micro-batches start in the
-    `interval`; None: as soon as there are rows. Spark's progress is added to the `metrics`.
-    """
-
-    def __init__(
-        self,
-        streamed: StreamedQuery,
-        write: Callable[[DataFrame, int], None],
-        checkpoint: str | None = None,
-        interval: timedelta | None = None,
-        metrics: StreamMetrics | None = None,
-    ) -> None:
-        self._streamed = streamed
-        self._metrics = metrics
-        self._write = write
-        self._checkpoint = checkpoint
-        self._interval = interval
-        self._query: StreamingQuery | None = None
-        self._error: BaseException | None = None
-        self._lock = threading.Lock()
-        self._is_stopped = False
-        #: held while a micro-batch is written
-        self._writing = threading.Lock()
-
-    def run(self) -> None:
-        """Run until the query fails or is stopped; raise a micro-batch's error unchanged."""
-        try:
-            frame = self._streamed.frame
-            if is_connect(frame):
-                with batch_directory(frame.sparkSession, frame.columns) as directory:
-                    if (query := self._start(directory.function())) is not None:
-                        directory.take(query, self._batch)
-                        query.awaitTermination()
-            elif (query := self._start(self._batch)) is not None:
-                query.awaitTermination()
-        except Exception:
-            if self._error is not None:
-                raise self._error from None
-            if not self._is_stopped:
-                raise
-        finally:
-            # a micro-batch in its commit continues when its query is stopped
-            if self._writing.acquire(timeout=STOP_TIMEOUT):
-                self._writing.release()
-        if self._error is not None and not self._is_stopped:
-            raise self._error  # Spark may fail to report it
-        if not self._is_stopped:
-            raise ExternalError("the streaming query was stopped", code="job-failed")
-
-    def metrics(self) -> JobMetrics | None:
-        """Return what the query has done since it started, None without `metrics`."""
-        if self._metrics is None:
-            return None
-        self._add_progress()
-        return self._metrics.value()
-
-    def _add_progress(self) -> None:
-        with suppress(Exception):  # the query may have ended, and Spark may have stopped
-            if self._metrics is not None and self._query is not None:
-                self._metrics.add(progress_of(self._query))
-
-    def stop(self) -> None:
-        """Stop the query, even before it starts, without waiting for its micro-batch."""
-        with self._lock:
-            self._is_stopped = True
-        if self._query is not None:
-            threading.Thread(target=self._stop, name="schema-core stop", daemon=True).start()
-
-    def _stop(self) -> None:
-        with suppress(Exception):  # Spark may be what has stopped
-            if self._query is not None:
-                self._query.stop()
-
-    def _start(self, function: Callable[[DataFrame, int], None]) -> StreamingQuery | None:
-        """Start the query; None if it is stopped."""
-        frame, mode = self._streamed.frame, self._streamed.mode
-        writer = frame.writeStream.foreachBatch(function).outputMode(mode)
-        if self._checkpoint is not None:
-            writer = writer.option("checkpointLocation", self._checkpoint)
-        for further in reversed(range(STARTS)):
-            with self._lock:
-                if self._is_stopped:
-                    break
-                try:
-                    self._query = self._add_trigger(writer).start()
-                except Exception as error:
-                    if not further or TOO_SLOW not in str(error):
-                        raise
-                else:
-                    return self._query
-        return None
-
-    def _add_trigger(self, writer: DataStreamWriter) -> DataStreamWriter:
-        if self._interval is None:
-            return writer
-        milliseconds = round(self._interval.total_seconds() * 1000)
-        return writer.trigger(processingTime=f"{milliseconds} milliseconds")
-
-    def _batch(self, rows: DataFrame, number: int) -> None:
-        with self._writing:
-            if self._is_stopped:  # Spark must not count the rows as written
-                raise RuntimeError("the query was stopped")
-            self._add_progress()  # of the micro-batch before
-            try:
-                # Spark runs streams in a clone of their session
-                rows = in_session(rows, self._streamed.frame.sparkSession)
-                self._write(self._streamed.rows(rows, number), number)
-            except BaseException as error:  # noqa: BLE001 - kept for the job
-                self._error = error
-                # short: Spark searches it by a pattern whose stack a long trace overflows
-                raise RuntimeError(f"the micro-batch failed: {type(error).__name__}") from None
-
-
-def require_streaming(frame: DataFrame, mode: str = "append") -> None:
-    """Require that Spark computes a frame as rows arrive (`streaming-not-supported`).
-
-    Spark checks its plan and mode itself; a server of Spark Connect when the query starts.
-    """
-    if is_connect(frame):
-        return
-    spark, session = "org.apache.spark.sql", frame.sparkSession
-    modes = java_class(session, f"{spark}.streaming.OutputMode")
-    output = modes.Update() if mode == "update" else modes.Append()
-    checker = java_class(session, f"{spark}.catalyst.analysis.UnsupportedOperationChecker")
-    try:
-        checker.checkForStreaming(frame._jdf.queryExecution().analyzed(), output)  # noqa: SLF001
-    except Exception as error:
-        raise UnsupportedError(
-            f"the query cannot be computed as rows arrive: {reason(error)}",
-            code="streaming-not-supported",
-        ) from error
-
-
-class StreamingJob(JobExecution):
-    """A job that runs until it is cancelled or fails. What it has written stays.
-
-    The `checkpoint` is None for a sink that needs none. CREATE TABLE AS has a `registration`, which
-    creates the table before the job starts. `located` returns a context manager that adds locations
-    to errors; `properties` are from `jobs.local_properties`.
-    """
-
-    has_end = False
-
-    def __init__(
-        self,
-        session: SparkSession,
-        batches: MicroBatches,
-        checkpoint: Checkpoint | None,
-        registration: Registration | None = None,
-        located: Callable[[], AbstractContextManager[object]] = nullcontext,
-        properties: Any = None,
-    ) -> None:
-        self._session = session
-        self._batches = batches
-        self._checkpoint = checkpoint
-        self._registration = registration
-        self._located = located
-        self._properties = properties
-        self._has_begun = False
-
-    def begin(self) -> None:
-        with self._located(), spark_errors():
-            if self._checkpoint is not None:
-                self._checkpoint.begin()
-            if self._registration is not None:
-                self._registration.create()
-            self._has_begun = True
-
-    def run(self, job_id: str) -> None:
-        try:
-            damage = nullcontext() if self._checkpoint is None else self._checkpoint.errors()
-            with self._located(), spark_errors(self._session), damage:
-                if self._properties is not None:
-                    inherit(self._session, self._properties)
-                self._batches.run()
-        finally:
-            if self._checkpoint is not None:
-                self._checkpoint.end()
-
-    def abort(self) -> None:
-        """Keep the table and the checkpoint, so that the job can continue."""
-        self._batches.stop()
-        if self._checkpoint is not None:
-            if self._has_begun:
-                self._checkpoint.end()
-            else:
-                self._checkpoint.remove()
-
-    def cancel(self, job_id: str) -> None:
-        self._batches.stop()
-
-    def metrics(self) -> JobMetrics | None:
-        return self._batches.metrics()
-
-
-# --- sources --------------------------------------------------------------------------------------
-
-
-def require_replay(connectors: Iterable[SparkConnector]) -> None:
-    """Require that a job with a checkpoint can reread its last micro-batch.
-
-    The error has the code `streaming-not-supported`.
-    """
-    for one in connectors:
-        if not can_replay(one):
-            raise UnsupportedError(
-                f"the connector {one.identifier!r} cannot repeat rows, so a job with a checkpoint "
-                "would lose those of a micro-batch that fails",
-                code="streaming-not-supported",
-                hint=f"write a table that needs no checkpoint, such as one of 'print', after "
-                f"RESET '{CHECKPOINTS.key}'",
-            )
-
-
-# --- sinks ----------------------------------------------------------------------------------------
-
-
-def takes_updates(
-    connector: SparkConnector, options: Mapping[str, str]
-) -> TypeGuard[SupportsChangelog]:
-    """Return whether a table takes every change of updated rows, not only the last of a key."""
-    if Ability.UPSERT in connector.abilities:
-        return False
-    if isinstance(connector, SupportsChangelogWrite) and not connector.consumes_changes(options):
-        return False
-    return isinstance(connector, SupportsChangelog)
-
-
-def require_updates(
-    connector: SparkConnector, target: BoundTable, columns: Sequence[str], plan: StreamPlan
-) -> None:
-    """Require that a table takes the changes of a query, or replaces its rows by the query's key.
-
-    `columns` are those that the query fills, in its order (`streaming-not-supported`).
-    """
-    takes_all = takes_updates(connector, target.table.options)
-    guarantee = delivery_guarantee_of(connector, target.table.options)
-    if takes_all and guarantee is DeliveryGuarantee.NONE:
-        return  # nothing is stored whose former rows a restarted job would not remove
-    shown = target.identifier.as_summary_string()
-    operation = plan.state.value if plan.state is not None else ""
-    primary = target.table.resolved_schema.primary_key
-    is_replaced = takes_all or Ability.UPSERT in connector.abilities
-    if not is_replaced or primary is None:
-        raise UnsupportedError(
-            f"the table {shown} cannot consume update changes, which {operation} produces",
-            code="streaming-not-supported",
-            hint="write a table with a primary key whose connector replaces rows, such as 'jdbc' "
-            "or 'upsert-kafka'; or group by the windows of a window function",
-        )
-    own = [columns[place] for place in plan.key]
-    if set(own) != set(primary.columns) or not own:
-        raise UnsupportedError(
-            f"the primary key ({', '.join(primary.columns)}) of the table {shown} differs from the "
-            f"key ({', '.join(own)}) by which {operation} updates its rows",
-            code="streaming-not-supported",
-            hint="declare the columns of that key as the primary key",
-        )
-
-
-def validate_stream(
-    connector: SparkConnector, context: WriteContext, checkpoint: Checkpoint | None
-) -> None:
-    """Check before a streaming job that its table can be written.
-
-    Errors are the connector's, for a new table those of a batch job's CREATE TABLE AS, and
-    `checkpoint-mismatch` if the table lacks what the job has written.
-    """
-    context = replace(context, batch=MicroBatch("0" * 32, 0))
-    if isinstance(connector, SupportsWriteValidation):
-        connector.validate_write(context)
-    if stages(connector, context):
-        connector.stage(context).abort()
-    if not isinstance(connector, SupportsMicroBatches) or checkpoint is None:
-        return
-    if not checkpoint.fits(connector.last_batch(context, checkpoint.id)):
-        raise ConflictError(
-            f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
-            f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
-            code="checkpoint-mismatch",
-            hint="delete the directory of the checkpoint to read everything from the beginning",
-        )
-
-
-def write_batch(
-    connector: SparkConnector, rows: DataFrame, context: WriteContext, *, has_state: bool = False
-) -> None:
-    """Write the rows of a micro-batch; they are visible at the end.
-
-    If the query `has_state`, most micro-batches have no rows: a connector that records
-    micro-batches then commits no file. Other connectors may read the rows repeatedly: they are
-    cached, so that the state is read once.
-    """
-    if not stages(connector, context):
-        write_rows(connector, rows, context)
-        return
-    stage = connector.stage(context)
-    try:
-        context_of_stage = replace(context, stage=stage)
-        if not has_state or ROW_KIND in rows.columns:
-            write_rows(connector, rows, context_of_stage)
-        elif not isinstance(connector, SupportsMicroBatches):
-            with persisting(rows):
-                connector.write(rows, context_of_stage)
-        elif not written_rows(connector, rows, context_of_stage):
-            stage.abort()
-            stage = connector.stage(context)
-        stage.prepare()
-        stage.commit()
-    except BaseException:
-        stage.abort()
-        raise
-
-
-def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
-    """Write rows, or changes with `ROW_KIND`."""
-    if ROW_KIND in rows.columns:
-        cast("SupportsChangelogWrite", connector).write_changelog(rows, context)
-    else:
-        connector.write(rows, context)
-
-
-def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
-    """Write the rows of a micro-batch and return their number."""
-    observed = ObservedCounts(rows, {"rows": "count(*)"})
-    connector.write(observed.frame, context)
-    return observed.wait()["rows"]
-
-
-@contextmanager
-def persisting(rows: DataFrame) -> Iterator[None]:
-    """Cache a micro-batch's rows, so that its state is read once."""
-    rows.persist()
-    try:
-        yield
-    finally:
-        rows.unpersist()
-
-
-# --- the rows of a query --------------------------------------------------------------------------
-
-
-def rows_as_they_arrive(
-    streamed: StreamedQuery,
-    rows_of: Callable[[DataFrame], Iterator[T]],
-    interval: timedelta | None = None,
-) -> Iterator[T]:
-    """Yield a query's rows forever; closing the iterator stops the query.
-
-    `rows_of` returns a micro-batch's rows; the next one starts when they are yielded. Micro-batches
-    start in the `interval`; None: as soon as there are rows.
-    """
-    fetched: queue.Queue[list[T] | BaseException | None] = queue.Queue(maxsize=1)
-    closed = threading.Event()
-
-    def put(item: list[T] | BaseException | None) -> None:
-        while not closed.is_set():
-            with suppress(queue.Full):
-                fetched.put(item, timeout=0.1)
-                return
-
-    batches = MicroBatches(streamed, lambda rows, _: put(list(rows_of(rows))), interval=interval)
-
-    def run() -> None:
-        try:
-            with spark_errors():
-                batches.run()
-            put(None)
-        except BaseException as error:  # noqa: BLE001 - raised by the reader
-            put(error)
-
-    thread = threading.Thread(target=run, name="schema-core query", daemon=True)
-    thread.start()
-    try:
-        while (item := fetched.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield from item
-    finally:
-        closed.set()
-        batches.stop()
-        thread.join()
-
-
-# --- queries --------------------------------------------------------------------------------------
 
 
 class StreamPlanner:
