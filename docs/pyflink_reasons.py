@@ -29,12 +29,9 @@ REASONS: dict[str, str] = {
     "*.get_java_type_info": "it wraps no Java object",
     "pyflink.common.typeinfo.BasicTypeInfo": "use the method of `Types`",
     # --- pyflink.common
-    "pyflink.common.configuration.Configuration.get_bytearray": "options are strings",
-    "pyflink.common.configuration.Configuration.set_bytearray": "options are strings",
     "pyflink.common.job_client.JobClient": (
         "Spark has checkpoints and no savepoints: there is no format to choose"
     ),
-    "pyflink.common.types.RowKind.to_j_row_kind": "it wraps no Java object",
     # --- pyflink.table
     "pyflink.table.catalog.Catalog.drop_database": (
         "the flag is named for what it ignores, and `cascade` is added"
@@ -42,9 +39,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
-    "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
-        "plans have a version of their own format"
-    ),
     "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
     "pyflink.table.table.AggregatedTable.__init__": _STEP,
@@ -72,6 +66,10 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
     "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.common.types.RowKind.to_j_row_kind": "refused: it wraps no Java object",
+    "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
+        "refused: plans have a version of their own format"
+    ),
     "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "refused: plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "refused: plans are JSON",
     **{

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import field, replace
 from datetime import timedelta
 from enum import Enum
 from types import NoneType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
@@ -95,6 +96,15 @@ class Configuration(MutableMapping[str, str]):
             require_instance(value, float, "value")
         shown = repr(float(value)).replace("inf", "Infinity").replace("nan", "NaN")
         return self.set_string(key, shown)
+
+    def get_bytearray(self, key: str, default_value: bytearray) -> bytearray:
+        """Return an option of `set_bytearray` (`invalid-option-value` for another string)."""
+        return self._parse_value(key, _bytes_of, default_value)
+
+    def set_bytearray(self, key: str, value: bytearray) -> Configuration:
+        """Set an option to bytes, which it stores as a binary scalar of YAML, as Flink does."""
+        require_instance(value, (bytes, bytearray), "value")
+        return self.set_string(key, f"{_BINARY}{base64.b64encode(value).decode()}")
 
     def _parse_value(self, key: str, parse: Callable[[str], Value], default: Value) -> Value:
         require_instance(key, str, "key")
@@ -258,6 +268,21 @@ class TableConfig:
 
     def to_map(self) -> dict[str, str]:
         return self._configuration.to_dict()
+
+
+#: The begin of an option with bytes.
+_BINARY: Final = "!!binary |-\n  "
+
+
+def _bytes_of(text: str) -> bytearray:
+    """Return the bytes of an option (`invalid-option-value`)."""
+    try:
+        data = base64.b64decode(text.removeprefix(_BINARY), validate=True)
+    except ValueError:
+        data = None
+    if data is None or not text.startswith(_BINARY):
+        raise session_options.invalid_value("bytes of `set_bytearray`", text)
+    return bytearray(data)
 
 
 def _integer_text(value: int, name: str) -> str:

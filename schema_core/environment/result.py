@@ -11,6 +11,7 @@ from unicodedata import east_asian_width
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.jobs.query_client import QueryClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
 from schema_core.schema.resolved import ResolvedSchema
@@ -138,6 +139,7 @@ class TableResult:
         default=None, repr=False
     )
     job: JobClient | None = None
+    query: QueryClient | None = field(default=None, repr=False)
     style: PrintStyle = PrintStyle.TABLE
     max_column_width: int | None = None
     has_kinds: bool = False
@@ -149,11 +151,11 @@ class TableResult:
         return self.kind
 
     def get_job_client(self) -> JobClient | None:
-        """Return the client of the job of an INSERT or CREATE TABLE AS, else None.
+        """Return the client of the job of an INSERT, CREATE TABLE AS or a query, else None.
 
-        A query has no job: it runs on the thread that iterates over its rows.
+        A query runs on the thread that iterates over its rows, which `wait` does not wait for.
         """
-        return self.job
+        return self.job or self.query
 
     def wait(self, timeout_ms: int | None = None) -> None:
         """Wait until the job of the statement, if any, has ended; raise as `JobClient.wait`."""

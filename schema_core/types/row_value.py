@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from schema_core.base.text import show
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import SchemaError, UnsupportedError, similar
 
 
 class RowKind(Enum):
@@ -20,6 +20,18 @@ class RowKind(Enum):
 
     def __str__(self) -> str:
         return SIGNS[self]
+
+    def to_j_row_kind(self) -> NoReturn:
+        """Raise `needs-flink`: there is no object of Java.
+
+        Raises:
+            UnsupportedError: with code `needs-flink`.
+        """
+        raise UnsupportedError(
+            "`RowKind.to_j_row_kind` is not available: it returns an object of Flink's JVM",
+            code="needs-flink",
+            hint="compare the kind itself, or its string",
+        )
 
 
 #: Kind -> its short form in changelogs.

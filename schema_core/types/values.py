@@ -341,6 +341,26 @@ def _to_float(type_: DataType, value: object) -> Converted:
     return number, None
 
 
+def shortest_float(value: float) -> float:
+    """Return the DOUBLE with the digits of a FLOAT, as Java's: the fewest, but two, that are it.
+
+    >>> import struct
+    >>> shortest_float(*struct.unpack("<f", struct.pack("<f", 1.1)))
+    1.1
+    """
+    packed = struct.pack("<f", value)
+    digits = (float(f"{value:.{count}g}") for count in range(2, 10))
+    return next((number for number in digits if _is_float(number, packed)), value)
+
+
+def _is_float(number: float, packed: bytes) -> bool:
+    """Return whether a number is a FLOAT; one with few digits may be beyond the largest."""
+    try:
+        return struct.pack("<f", number) == packed
+    except OverflowError:
+        return False
+
+
 def round_decimal(type_: atomic.DecimalType, value: Decimal, rounding: str) -> Decimal:
     """Return a decimal with the scale of a type; one that exceeds every type is unchanged.
 

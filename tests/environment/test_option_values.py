@@ -118,6 +118,13 @@ def test_typed_options() -> None:
     assert configuration.get_integer("none", 7) == 7
     assert configuration.get_boolean("b", False) is True
     assert configuration.get_float("f", 0.0) == 1e-7
+    configuration.set_bytearray("y", bytearray(b"ab"))
+    assert "!!binary |-\n  YWI=" == configuration.to_dict()["y"]
+    assert bytearray(b"ab") == configuration.get_bytearray("y", bytearray())
+    assert bytearray(b"x") == configuration.get_bytearray("none", bytearray(b"x"))
+    with pytest.raises(SchemaError) as not_bytes:
+        configuration.get_bytearray("i", bytearray())
+    assert "invalid-option-value" == not_bytes.value.code
     assert configuration.get_float("inf", 0.0) == float("-inf")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.pyflink.common import Configuration, Duration, Instant, Row, Time, Types
+from schema_core.pyflink.common import Configuration, Duration, Instant, Row, RowKind, Time, Types
 from schema_core.pyflink.common.typeinfo import TypeInformation
 from schema_core.pyflink.common.watermark_strategy import WatermarkStrategy
 from schema_core.pyflink.datastream import RuntimeExecutionMode, StreamExecutionEnvironment
@@ -162,6 +162,8 @@ def test_other_methods_name_an_alternative(method: str, hint: str) -> None:
 
 
 def test_the_environment_refuses_what_needs_flink() -> None:
+    with pytest.raises(UnsupportedError, match="JVM"):
+        RowKind.INSERT.to_j_row_kind()
     env: Any = StreamExecutionEnvironment.get_execution_environment()
     with pytest.raises(UnsupportedError, match="to_data_stream"):
         env.from_source(None, None, "s")

@@ -581,7 +581,7 @@ def _rows(result: TableResult) -> list[tuple[Any, ...]]:
 
 def _finish(result: TableResult) -> None:
     """Read the rows of a query, or wait for the job of another statement."""
-    if result.get_job_client() is None:
+    if result.job is None:
         _rows(result)
     else:
         result.wait()

@@ -14,7 +14,7 @@ from schema_core.errors import ExternalError
 from schema_core.expressions import col
 from schema_core.expressions.data_views import MapView
 from schema_core.expressions.user_functions import AggregateFunction, ScalarFunction, udaf, udf
-from schema_core.types import Row, parse_type
+from schema_core.types import DataTypes, Row, parse_type
 
 if TYPE_CHECKING:
     from schema_core.environment.table_environment import TableEnvironment
@@ -221,6 +221,21 @@ def test_aggregates_of_series_and_of_maps(environment: TableEnvironment) -> None
     ).join(nothing)
 
     assert [(7, 2, 7, 0)] == [tuple(row) for row in table.execute().collect()]
+
+
+@pytest.mark.parametrize("func_type", ["general", "pandas"])
+def test_a_function_groups_rows_and_is_selected(
+    environment: TableEnvironment, func_type: Any
+) -> None:
+    """Equal calls are one function of Spark, so that SELECT repeats the key. FLOAT is 1.1."""
+    pytest.importorskip("pandas")
+    same = udf(lambda value: value, result_type=DataTypes.FLOAT(), func_type=func_type)
+    environment.create_temporary_function("same", same)
+    rows = "(VALUES (CAST(1.1 AS FLOAT)), (CAST(2.5 AS FLOAT)), (CAST(1.1 AS FLOAT))) AS t(x)"
+    query = f"SELECT same(x), COUNT(*), ARRAY[same(x)] FROM {rows} GROUP BY same(x)"
+
+    with environment.execute_sql(query).collect() as result:
+        assert [(1.1, 2, [1.1]), (2.5, 1, [2.5])] == sorted(map(tuple, result))
 
 
 def test_series_of_pandas_have_times_and_exact_types(environment: TableEnvironment) -> None:

@@ -52,6 +52,7 @@ from schema_core.types import (
     TimeType,
     TinyIntType,
 )
+from schema_core.types.values import shortest_float
 
 Schema = Any
 
@@ -607,24 +608,9 @@ def _writer_of(type_: DataType, *, is_json: bool) -> Callable[[Any], Any] | None
         case DecimalType(scale=scale):
             return lambda value: _unscaled(value, scale)
         case FloatType() if is_json:
-            return _shortest_float
+            return shortest_float
         case _:
             return None
-
-
-def _shortest_float(value: float) -> float:
-    """Return the DOUBLE with the digits of a FLOAT as Java's: the fewest, but two, that are it."""
-    packed = struct.pack("<f", value)
-    digits = (float(f"{value:.{count}g}") for count in range(2, 10))
-    return next((number for number in digits if _is_float(number, packed)), value)
-
-
-def _is_float(number: float, packed: bytes) -> bool:
-    """Return whether a number is a FLOAT; one with few digits may be beyond the largest."""
-    try:
-        return struct.pack("<f", number) == packed
-    except OverflowError:
-        return False
 
 
 def _unscaled(value: Any, scale: int) -> bytes:

@@ -123,6 +123,19 @@ class CompiledPlan:
         """
         raise compiled_plan.no_smile("CompiledPlan.as_smile_bytes", "use as_json_string")
 
+    def get_flink_version(self) -> NoReturn:
+        """Raise `needs-flink`: a plan has a version of its own format, not one of Flink.
+
+        Raises:
+            UnsupportedError: with code `needs-flink`.
+        """
+        raise UnsupportedError(
+            "`CompiledPlan.get_flink_version` is not available: plans have a version of their own "
+            "format",
+            code="needs-flink",
+            hint="read it from as_json_string()",
+        )
+
     def print_json_string(self) -> None:
         """Print the plan as JSON."""
         print(self.as_json_string())  # noqa: T201 - PyFlink's method

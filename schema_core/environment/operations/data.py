@@ -18,6 +18,7 @@ from schema_core.environment.connector import (
 from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.commit_records import planner_of_job
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, number_sinks
+from schema_core.environment.jobs.query_client import QueryClient
 from schema_core.environment.jobs.recovery import (
     finish,
     finish_for_write,
@@ -69,11 +70,12 @@ def select(session: Session, statement: SelectStatement, text: str) -> TableResu
 
 def run_query(session: Session, relation: relational.Relation) -> TableResult:
     """Plan a resolved query; collecting the result computes its rows."""
-    rows = session.planner.select(session.executable(relation))
+    rows, client = session.planner.select(session.executable(relation)), QueryClient()
     return TableResult(
         result_schema(relation),
-        rows.rows,
-        row_formatter=rows.format_rows,
+        client.follow(rows.rows),
+        row_formatter=lambda: client.follow(rows.format_rows()),
+        query=client,
         max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
         has_kinds=session.streaming,
     )

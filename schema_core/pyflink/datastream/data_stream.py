@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import struct
 import sys
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -36,7 +35,6 @@ from schema_core.pyflink.common.typeinfo import (
 from schema_core.pyflink.common.watermark_strategy import WatermarkStrategy
 from schema_core.pyflink.datastream import stream_rows
 from schema_core.pyflink.datastream.stream_rows import KEY, KIND, NO_TIME, ORDER, TIME, StreamRows
-from schema_core.types import FloatType
 from schema_core.types.row_value import Row, RowKind
 
 __all__ = ["CloseableIterator", "DataStream", "DataStreamSink", "KeyedStream"]
@@ -435,23 +433,11 @@ def _values(result: TableResult, rows: StreamRows) -> Iterator[Any]:
     layout = rows.layout
     if ORDER in rows.hidden:
         lines = iter(sorted(lines, key=lambda line: list(line)[-1]))
-    floats = [isinstance(type_, FloatType) for type_ in rows.type_info.column_types]
     for line in lines:
-        columns = list(line)
-        columns[: len(floats)] = map(_shortest, columns, floats)
-        value = layout.read(columns)[0]
+        value = layout.read(list(line))[0]
         if isinstance(value, Row) and KIND not in layout.hidden:
             value.set_row_kind(line.get_row_kind())
         yield value
-
-
-def _shortest(value: Any, is_float: bool) -> Any:
-    """Return the shortest number that is the same FLOAT, as Java prints it."""
-    if not is_float or value is None or not math.isfinite(value):
-        return value
-    texts = (f"{value:.{digits}g}" for digits in range(6, 10))
-    packed = struct.pack("f", value)
-    return next(float(text) for text in texts if struct.pack("f", float(text)) == packed)
 
 
 def _print(stream: DataStream, prefix: str) -> None:

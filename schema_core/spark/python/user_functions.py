@@ -79,6 +79,8 @@ class UserCalls:
     names: TemporaryNames
     zone: str = "UTC"
     options: Mapping[str, str] = field(default_factory=dict)
+    #: the names of registered functions: equal calls, as those of GROUP BY and SELECT, have one
+    registered: dict[object, str] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, called: TranslatedCall) -> Node:
         """Return the node of a call of a scalar function or an aggregate.
@@ -201,8 +203,19 @@ class UserCalls:
         require_returned(type_)
         declared = called.call.function
         checked = checked_result(function, declared.name, type_, self.zone)
-        name = self.names.function(checked, exchange_type(type_))
+        name = self._register(called, lambda: self.names.function(checked, exchange_type(type_)))
         return self._result(called, name, type_, arguments)
+
+    def _register(self, called: TranslatedCall, register: Callable[[], str]) -> str:
+        """Return the name of a function, which is registered once for equal calls of a query."""
+        function = called.call.function
+        types = ", ".join(map(str, (called.type, *called.types)))
+        key = id(function.spark), function.name, function.kind, types
+        if not function.deterministic:
+            return register()
+        if key not in self.registered:
+            self.registered[key] = register()
+        return self.registered[key]
 
     def _result(
         self, called: TranslatedCall, name: str, type_: DataType, arguments: tuple[Node, ...]
@@ -224,7 +237,9 @@ class UserCalls:
         received = in_arrow(called.type)
         columns, result = _columns(types), _columns([received])
         evaluate = of_batches(call, name, checked, columns, result, async_calls(self.options))
-        name = self.names.function_of_columns(evaluate, exchange_type(received))
+        name = self._register(
+            called, lambda: self.names.function_of_columns(evaluate, exchange_type(received))
+        )
         node = self._result(called, name, called.type, arguments)
         return node if received == called.type else called.cast(node)
 
@@ -245,7 +260,9 @@ class UserCalls:
         function = _scalar(spark.implementation, self._context(called))
         function = _with_instants(function, called.types, called.type, self.zone)
         received = in_arrow(called.type)
-        name = self.names.function_of_series(function, exchange_type(received))
+        name = self._register(
+            called, lambda: self.names.function_of_series(function, exchange_type(received))
+        )
         declared = called.call.function
         arguments = self._arguments(called, zone="UTC")
         node: Node = PythonUdf(name, arguments, declared.deterministic, total=False)

@@ -57,6 +57,7 @@ from schema_core.types import (
     CharType,
     DataType,
     DistinctType,
+    FloatType,
     LocalZonedTimestampType,
     MapType,
     MultisetType,
@@ -66,6 +67,7 @@ from schema_core.types import (
     VarCharType,
     VariantType,
 )
+from schema_core.types.values import shortest_float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,6 +225,8 @@ def _value(value: Any, type_: DataType) -> Any:
             return _value(value, type_.source_type)
         case BitmapType():
             return Bitmap.from_bytes(value)
+        case FloatType():
+            return shortest_float(value)
         case _:
             return bytes(value) if isinstance(value, bytearray) else value
 
@@ -259,6 +263,8 @@ def values_of(array: Any, type_: DataType) -> list[Any]:
             return _slice_values(array, list(zip(keys, array.items.to_pylist(), strict=True)), dict)
         case DistinctType():
             return values_of(array, type_.source_type)
+        case FloatType():  # the shortest digits, as in Flink
+            return [text and float(text) for text in array.cast("string").to_pylist()]
         case BitmapType():
             return [data and Bitmap.from_bytes(data) for data in array.to_pylist()]
         case VariantType():
