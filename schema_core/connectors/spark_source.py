@@ -97,6 +97,9 @@ VISIBILITY: Mapping[str, Visibility] = {
     **dict.fromkeys(("delta", "hudi", "iceberg"), Visibility.FINAL),
 }
 
+#: Data sources whose tables a connector of their name reads and writes without a jar.
+WITHOUT_JAR = frozenset({"iceberg"})
+
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
 
 
@@ -335,6 +338,8 @@ def source_errors(source: str, version: str) -> Iterator[None]:
         package = PACKAGES.get(source.lower(), "").format(spark=version)
         setting = f"'spark.jars.packages' = '{package}'" if package else "'spark.jars.packages'"
         hint = f"start Spark with {setting}, or with the path of its jar as 'spark.jars'"
+        if source.lower() in WITHOUT_JAR:
+            hint += f"; the connector {source.lower()!r} needs no jar"
         close = None if package else similar(source, BUILT_IN)
         raise NotFoundError(
             f"Spark has no data source {source!r}",

@@ -121,9 +121,9 @@ def test_a_conflict_loses_no_rows(
     run("INSERT INTO t VALUES (1)")
     commit = writing.commit_files
 
-    def commit_second(table: Table, *arguments: Any) -> None:
+    def commit_second(table: Table, *arguments: Any, **options: Any) -> None:
         load(environment, "t").append(pa.table({"a": pa.array([7], pa.int32())}))
-        commit(table, *arguments)
+        commit(table, *arguments, **options)
 
     monkeypatch.setattr(writing, "commit_files", commit_second)
     run("INSERT INTO t VALUES (2)")
@@ -151,4 +151,8 @@ def test_transforms_and_views(run: Run, environment: TableEnvironment) -> None:
     assert ["ts_day", "id_bucket"] == [field.name for field in table.spec().fields]
     assert {1} == set(table.schema().identifier_field_ids)
     assert [(3,)] == run("SELECT * FROM v")
+    run(
+        "INSERT INTO t VALUES (2, TIMESTAMP '2024-01-03 10:00:00'), (3, CAST(NULL AS TIMESTAMP(6)))"
+    )
+    assert [(1, 1), (2, 3), (3, None)] == run("SELECT id, DAYOFMONTH(ts) FROM t ORDER BY id")
     assert [(2,)] == run("SELECT id FROM t WHERE ts > TIMESTAMP '2024-01-01 12:00:00'")

@@ -31,6 +31,7 @@ from schema_core.spark.connector import (
     SupportsRowLevelUpdate,
     SupportsStaging,
     SupportsTruncate,
+    SupportsUpsert,
 )
 from schema_core.spark.filters import FilterResult
 from schema_core.spark.session.worker_package import send_package
@@ -57,10 +58,12 @@ class IcebergConnector(
     SupportsRowLevelUpdate,
     SupportsStaging,
     SupportsTruncate,
+    SupportsUpsert,
 ):
     """A table of Iceberg: a job's rows become visible by one commit of its metadata.
 
-    DELETE and UPDATE rewrite the files that have a changed row.
+    DELETE and UPDATE, and INSERT INTO a table with a primary key, rewrite the files that have a
+    changed row.
     """
 
     identifier: ClassVar[str] = ICEBERG

@@ -6,6 +6,7 @@ import uuid
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,11 +29,17 @@ from schema_core.connectors.iceberg.options import (
     CATALOG_DATABASE,
     CATALOG_TABLE,
     CATALOG_TYPE,
+    FILE_PATH,
     FORMAT_VERSION,
     ICEBERG,
     PARTITION_BY,
 )
-from schema_core.connectors.iceberg.reading import match_columns, plan_files, snapshot_of
+from schema_core.connectors.iceberg.reading import (
+    match_columns,
+    plan_files,
+    read_frame,
+    snapshot_of,
+)
 from schema_core.connectors.iceberg.tasks import FileAccess, FileWriter, is_file_of, load_files
 from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
 from schema_core.mappings.iceberg.partitioning import identity_terms, make_spec, parse_terms
@@ -40,9 +47,10 @@ from schema_core.mappings.iceberg.schemas import new_schema
 from schema_core.mappings.spark.pyspark_types import as_months
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.compiler.tree import quote
-from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.connector import ReadContext, metadata_column
+from schema_core.spark.session.api_mode import checkpoint_frame, functions_of
 from schema_core.spark.session.worker_package import send_package
-from schema_core.types import RowField
+from schema_core.types import DataTypes, RowField
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -50,8 +58,10 @@ if TYPE_CHECKING:
 
     from schema_core.spark.connector import WriteContext
 
-#: The property of a snapshot with the id of the job that has committed it.
-JOB: Final = "schema-core.job"
+#: The property of a snapshot with the id of its job, as Iceberg's sink for Flink names it.
+JOB: Final = "flink.job-id"
+#: How often the commit of an append is tried, each time with the attempts of pyiceberg.
+MAX_ATTEMPTS: Final = 20
 #: The branch that is read by default.
 MAIN: Final = "main"
 
@@ -69,6 +79,7 @@ class IcebergStage:
         self._job = context.job or uuid.uuid4().hex
         self._added: list[DataFile] = []
         self._has_written = False
+        self._replaced: frozenset[str] = frozenset()
         self._table: Table | None = None
         if context.creates and context.replaced is None:
             self._access = new_table_access(context, self._job)
@@ -83,6 +94,50 @@ class IcebergStage:
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write the rows of a frame into files; the context has the files that they replace."""
         self._context = context
+        if not self._upserts:
+            self._write_files(frame)
+            return
+        with checkpoint_frame(frame, when=True) as rows:  # the query is computed once
+            self._write_files(self._with_kept_rows(rows))
+
+    @property
+    def _upserts(self) -> bool:
+        """Whether the rows replace those with their key."""
+        context = self._context
+        replaces = context.overwrite or context.creates or context.row_change is not None
+        return bool(context.upsert_key) and not replaces
+
+    def _with_kept_rows(self, frame: DataFrame) -> DataFrame:
+        """Return one row of each key, and the rows of the files that have a row with such a key.
+
+        These files are replaced.
+        """
+        context, key = self._context, list(self._context.upsert_key)
+        names = [quote(name) for name in context.physical_columns]
+        rows = frame.select(*names).dropDuplicates(key)
+        keys = rows.select(*map(quote, key))
+        table = self._table
+        if table is None or snapshot_of(table, _branch(context.options)) is None:
+            return rows
+        reading = ReadContext(
+            identifier=context.identifier,
+            table=context.table,
+            configuration=context.configuration,
+            session=context.session,
+            zone=context.zone,
+            metadata={FILE_PATH: DataTypes.STRING()},
+            projection=tuple(name for name in context.physical_columns if name in key),
+        )
+        stored = read_frame(table, reading).join(keys, on=key, how="left_semi")
+        paths = stored.select(quote(metadata_column(FILE_PATH))).distinct().collect()
+        self._replaced = frozenset(row[0] for row in paths)
+        if not self._replaced:
+            return rows
+        whole = replace(reading, metadata={}, projection=None, groups=self._replaced)
+        kept = read_frame(table, whole).join(keys, on=key, how="left_anti")
+        return kept.select(*names).unionByName(rows)
+
+    def _write_files(self, frame: DataFrame) -> None:
         names = tuple(self._context.physical_columns)
         col = functions_of(frame).col
         columns: list[Any] = []
@@ -109,16 +164,33 @@ class IcebergStage:
             ExternalError: as `iceberg_errors`.
         """
         table = self._table or self._new_table()
+        removed = self._removed_files(table)
         self.committed = None
         try:
-            removed = self._removed_files(table)
-            if self._added or removed:
-                commit_files(table, self._added, removed, self._context.options, {JOB: self._job})
+            if removed or (self._upserts and self._added):
+                commit_files(
+                    table, self._added, removed, self._context.options, {JOB: self._job},
+                    checked=True,
+                )  # fmt: skip
+            elif self._added:
+                self._append(table)
         except SchemaCoreError as error:
             if isinstance(error, ConflictError):
                 self.committed = False
             raise
         self.committed = True
+
+    def _append(self, table: Table) -> None:
+        """Add the files, after those that other writers have added meanwhile."""
+        options, spec = self._context.options, table.metadata.default_spec_id
+        for attempt in range(MAX_ATTEMPTS):
+            try:
+                commit_files(table, self._added, (), options, {JOB: self._job})
+                return
+            except ConflictError:
+                table = open_table(options)
+                if attempt == MAX_ATTEMPTS - 1 or table.metadata.default_spec_id != spec:
+                    raise
 
     def _new_table(self) -> Table:
         """Return the table that CREATE TABLE AS creates; one of another catalog is created now."""
@@ -129,12 +201,14 @@ class IcebergStage:
         """Return the files whose rows the job replaces."""
         context = self._context
         change = context.row_change
-        if not self._has_written or (change is None and not context.overwrite):
+        if not self._has_written or not (change or context.overwrite or self._replaced):
             return []
         files = [task.file for task in plan_files(table, _branch(context.options))]
         if change is not None:
             return [file for file in files if change.groups is None
                     or file.file_path in change.groups]  # fmt: skip
+        if self._upserts:
+            return [file for file in files if file.file_path in self._replaced]
         if context.creates or not context.table.partition_keys:
             return files
         if context.partition:
@@ -181,12 +255,18 @@ def commit_files(
     removed: Iterable[DataFile],
     options: Mapping[str, str],
     properties: Mapping[str, str],
+    *,
+    checked: bool = False,
 ) -> None:
-    """Add and remove files in one commit; errors as `iceberg_errors`."""
+    """Add and remove files in one commit; errors as `iceberg_errors`.
+
+    With `checked` others must not have added files since the table was loaded, as if some were
+    removed.
+    """
     branch, gone = BRANCH.of(options) or MAIN, list(removed)
     with iceberg_errors(), table.transaction() as transaction:
         update = transaction.update_snapshot(dict(properties), branch)
-        with update.overwrite() if gone else update.fast_append() as producer:
+        with update.overwrite() if gone or checked else update.fast_append() as producer:
             for file in gone:
                 producer.delete_data_file(file)
             for file in added:
