@@ -66,6 +66,12 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
     "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.table.table_environment.TableEnvironment.list_tables": (
+        "without temporary ones: call `list_temporary_tables`"
+    ),
+    "pyflink.table.table_environment.TableEnvironment.list_views": (
+        "without temporary ones: call `list_temporary_views`"
+    ),
     "pyflink.common.types.RowKind.to_j_row_kind": "refused: it wraps no Java object",
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "refused: plans have a version of their own format"
