@@ -30,7 +30,7 @@ SECRET_WORDS = (
     "passwort", "passwd", "pwd", "passphrase", "passcode", "passkey", "credential", "signature",
     "cookie", "authorization", "x-auth", "access-key", "account-key", "private-key", "shared-key",
     "encryption-key", "decryption-key", "signing-key", "master-key", "storage-key", "auth-key",
-    "subscription-key", "functions-key", "keystore-key",
+    "subscription-key", "functions-key", "keystore-key", "key-pem", "oauthbearer-config",
 )  # fmt: skip
 
 #: A key is also secret if one of these is a whole part of it: ``sas`` of ``azure.sas.container``
@@ -111,7 +111,8 @@ def declare_secret(keys: Iterable[str]) -> None:
     True
     """
     global _DECLARED  # noqa: PLW0603 - it grows while connectors are imported
-    _DECLARED |= {key.lower() for key in keys}
+    # those with a secret word are secret anyway, and would hide columns of the same name
+    _DECLARED |= {key.lower() for key in keys if not is_secret(key)}
 
 
 def declared_keys() -> AbstractSet[str]:

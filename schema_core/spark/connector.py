@@ -217,8 +217,10 @@ class ReadContext(TableContext):
         Args:
             items: What the tasks read; without any, the frame has no rows.
             function: Yields rows by order or names of the columns (those that a mapping lacks are
-                NULL), or batches or tables of Arrow with the columns `spark_schema.names` in any
-                order, whose types are cast without loss.
+                NULL, further ones are ignored) with PySpark's values, or batches or tables of Arrow
+                with the columns `spark_schema.names` in any order, whose types are cast without
+                loss. A `datetime` without a time zone, for TIMESTAMP_LTZ, is of the zone of the
+                worker's process, as in PySpark.
             attempts: How often the function is called for an item if it fails before its first
                 row. Spark repeats failed tasks, too, but not in local mode.
 

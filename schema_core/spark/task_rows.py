@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from schema_core.base.lazy import dataclass
@@ -81,8 +82,8 @@ def to_batches(rows: TaskRows, schema: StructType) -> Iterator[pa.RecordBatch]:
     """Yield rows as batches with exactly the types of a schema.
 
     Raises:
-        ValueError: if the names of a batch are others than the schema's, or a row has more or fewer
-            values.
+        ValueError: if a batch lacks a column, a row in order has more or fewer values, or a decimal
+            has more digits than its column.
         PySparkTypeError, PySparkValueError: if a value of a row is not of the type of its column.
         pyarrow.ArrowInvalid: if a value of a batch is not.
     """
@@ -93,6 +94,7 @@ def to_batches(rows: TaskRows, schema: StructType) -> Iterator[pa.RecordBatch]:
     arrow = to_arrow_schema(schema, timezone="UTC")
     # the conversion to Arrow does not report the column
     verify: Callable[[tuple[Any, ...]], None] = _make_type_verifier(schema)
+    scales = [getattr(field.dataType, "scale", None) for field in schema.fields]
     waiting: list[tuple[Any, ...]] = []
     for row in rows:
         if isinstance(row, pa.RecordBatch | pa.Table):
@@ -102,10 +104,21 @@ def to_batches(rows: TaskRows, schema: StructType) -> Iterator[pa.RecordBatch]:
             continue
         waiting.append(_values(row, schema.names))
         verify(waiting[-1])
+        for value, scale in zip(waiting[-1], scales, strict=True):
+            if isinstance(value, Decimal) and scale is not None and not _fits(value, scale):
+                raise ValueError(f"{value} has more than {scale} digits after the point")
         if len(waiting) == BATCH:
             yield from _rows_as_batches(waiting, schema)
             waiting = []
     yield from _rows_as_batches(waiting, schema)
+
+
+def _fits(value: Decimal, scale: int) -> bool:
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int):  # not a number
+        return False
+    dropped = -exponent - scale
+    return dropped <= 0 or not any(digits[-dropped:])
 
 
 def _values(row: Sequence[Any] | Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
@@ -129,10 +142,8 @@ def _with_schema(data: pa.RecordBatch | pa.Table, schema: pa.Schema) -> list[pa.
     import pyarrow as pa
 
     table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-    if sorted(table.column_names) != sorted(schema.names):
-        raise ValueError(
-            f"a batch has the columns {table.column_names}, and {schema.names} are required"
-        )
+    if absent := [name for name in schema.names if name not in table.column_names]:
+        raise ValueError(f"a batch lacks the columns {', '.join(map(repr, absent))}")
     return cast("list[pa.RecordBatch]", table.select(schema.names).cast(schema).to_batches())
 
 

@@ -202,11 +202,25 @@ def test_messages_that_cannot_be_read(
 ) -> None:
     with pytest.raises(TopicError, match="topic 'no-such-topic' does not exist"):
         values(broker, "no-such-topic", startingOffsets="earliest")
+    for bound in ("startingOffsets", "endingOffsets"):
+        with pytest.raises(TopicError, match=r"partition 9 of topic '.*' does not exist"):
+            values(broker, topic, **{bound: f'{{"{topic}": {{"9": 1}}}}'})
     with pytest.raises(TopicError, match="has no message 99 any more"):
         list(read_messages({"bootstrap.servers": broker}, MessageRange(topic, 0, 99, 100)))
     monkeypatch.setattr("schema_core.connectors.kafka.client_source.REQUEST", 0.5)
     with pytest.raises(TopicError, match=r"the brokers '127.0.0.1:9'"):
         values("127.0.0.1:9", topic)
+
+
+def test_a_time_that_a_timestamp_cannot_hold_is_absent(broker: str) -> None:
+    topic = f"t{next(NUMBERS)}"
+    producer = Producer({"bootstrap.servers": broker})
+    for millis in (9_999_999_999_999_999, 5):
+        producer.produce(topic, b"v", partition=0, timestamp=millis)
+    producer.flush(30)
+
+    (batch,) = read_messages({"bootstrap.servers": broker}, MessageRange(topic, 0, 0, 2))
+    assert batch["timestamp"].is_null().to_pylist() == [True, False]
 
 
 def test_keys_go_to_the_partitions_of_javas_producer(broker: str) -> None:
@@ -263,6 +277,7 @@ PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
         ({"ssl.keystore.location": "/c", "ssl.keystore.type": "PKCS12"},
          {"ssl.keystore.location": "/c"}),
         ({"ssl.truststore.location": "/c"}, None),
+        ({"test.mock.num.brokers": "1"}, None),
         ({"ssl.keystore.location": "/c", "ssl.keystore.type": "JKS"}, None),
         ({"sasl.jaas.config": "OAuthBearerLoginModule required made-up-secret"}, None),
         ({"sasl.jaas.config": f"{PLAIN} user='made-up-secret';"}, None),
@@ -333,21 +348,43 @@ def test_rows_that_are_written_are_read(environment: TableEnvironment, broker: s
         ("'properties.sasl.jaas.config' = 'x'", "kafka-option-not-supported", "PlainLoginModule"),
         ("'properties.acks' = 'maybe'", "kafka-option-not-supported", "acks"),
         ("'scan.startup.mode' = 'group-offsets'", "invalid-kafka-options", "properties.group.id"),
+        ("'properties.group.id' = ' '", "invalid-kafka-options", "must not be blank"),
+        ("'properties.max.request.size' = '-5'", "kafka-option-not-supported", "max.request.size"),
+        (
+            "'properties.ssl.ca.location' = '/no', 'properties.security.protocol' = 'SSL'",
+            "kafka-option-not-supported",
+            "'properties.*': ",
+        ),
         ("'topic' = 'no-such-topic'", "job-failed", "topic 'no-such-topic' does not exist"),
     ],
 )
 def test_scans_that_fail(
     environment: TableEnvironment, broker: str, topic: str, hint: str, code: str, part: str
 ) -> None:
-    create(
-        environment, "t", "v STRING", broker, topic, format="raw",
-        scan__startup__mode="earliest-offset", scan__bounded__mode="latest-offset",
-    )  # fmt: skip
+    create_bounded(environment, broker, topic)
     with pytest.raises(SchemaCoreError) as caught:
         rows(environment, f"SELECT * FROM t /*+ OPTIONS({hint}) */")
 
     assert caught.value.code == code
     assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "hint", ["'scan.startup.mode' = 'latest-offset'", "'topic-pattern' = 'no-such-.*'"]
+)
+def test_scans_without_messages(
+    environment: TableEnvironment, broker: str, topic: str, hint: str
+) -> None:
+    create_bounded(environment, broker, topic if "pattern" not in hint else "")
+
+    assert [] == rows(environment, f"SELECT * FROM t /*+ OPTIONS({hint}) */")
+
+
+def create_bounded(environment: TableEnvironment, broker: str, topic: str) -> None:
+    create(
+        environment, "t", "v STRING", broker, topic, format="raw",
+        scan__startup__mode="earliest-offset", scan__bounded__mode="latest-offset",
+    )  # fmt: skip
 
 
 def test_a_streaming_job_continues_and_commits_its_offsets(

@@ -175,6 +175,7 @@ def test_rows_become_batches_in_their_order() -> None:
     [
         ((1,), "1 values, and there are 2 columns"),
         (("x", "y"), "field a"),
+        ((1, "x", 2), "3 values"),
         (pa.table({"a": [1]}), "'b'"),
         (pa.table({"a": [2**40], "b": ["x"]}), "not in range"),
     ],

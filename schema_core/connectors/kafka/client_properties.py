@@ -62,7 +62,7 @@ def to_client_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         UnsupportedError: with code `kafka-option-not-supported`, for files of keys and login
-            modules of Java only.
+            modules of Java only, and for librdkafka's settings of tests.
     """
     result: dict[str, str] = {}
     for key, value in properties.items():
@@ -72,6 +72,8 @@ def to_client_properties(properties: Mapping[str, str]) -> dict[str, str]:
             result[key] = value or "none"
         elif key in ("ssl.truststore.location", "ssl.keystore.location"):
             result |= _keys(key, value, properties)
+        elif key.startswith("test."):
+            raise not_supported(key, "it replaces the brokers", "remove the option")
         elif key not in _WITHOUT_EFFECT:
             result[_RENAMED.get(key, key)] = value
     return result
@@ -86,6 +88,16 @@ def commits_offsets(properties: Mapping[str, str]) -> bool:
     return "group.id" in properties and (
         properties.get("commit.offsets.on.checkpoint", "true").lower() == "true"
     )
+
+
+def name_of_property(reason: str, properties: Mapping[str, str]) -> str:
+    """Return the property of a table that an error of librdkafka names; `*` for none.
+
+    >>> name_of_property('Value 5 for property "message.max.bytes"', {"max.request.size": "5"})
+    'max.request.size'
+    """
+    own = (key for key in properties if f'"{_RENAMED.get(key, key)}"' in reason)
+    return next(own, "*")
 
 
 def not_supported(key: str, reason: str, hint: str) -> UnsupportedError:

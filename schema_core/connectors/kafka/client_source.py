@@ -220,7 +220,7 @@ class Topics:
             case "group":
                 return self._of_group(self.option("startingOffsetsWithoutGroup"))
             case text:
-                given = json.loads(text)
+                given = self._given(text)
                 # as in Flink: the others start where their group is, or at the first message
                 others = self._of_group("earliest", without=given)
                 return {name: {**others.get(name, {}), **given.get(name, {})} for name in others}
@@ -235,8 +235,17 @@ class Topics:
             case "group":
                 return self._of_group(None)
             case text:
-                given: Offsets = json.loads(text)
-                return given
+                return self._given(text)
+
+    def _given(self, text: str) -> Offsets:
+        """Return the offsets of an option (TopicError for a partition that does not exist)."""
+        given: Offsets = json.loads(text)
+        places = {(one.topic, str(one.partition)) for one in self.partitions()}
+        for topic, partitions in given.items():
+            for number in partitions:
+                if (topic, number) not in places:
+                    raise TopicError(f"partition {number} of topic {topic!r} does not exist")
+        return given
 
     def earliest(self) -> Offsets:
         return _offsets_of(self.partitions(), lambda one: self._watermarks(one)[0])
@@ -360,6 +369,9 @@ class TopicReader(DataSourceReader):  # type: ignore[misc, unused-ignore]
             return _ranges(self.topics, start, end)
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        # PySpark replaces an empty list of partitions by one without a value
+        if not isinstance(partition, MessageRange):
+            return iter(())
         return read_messages(self.topics.properties, partition)
 
 
@@ -420,14 +432,14 @@ def _limited(topics: Topics, start: Offsets, end: Offsets, limit: ReadMaxRows) -
     return result
 
 
-def read_messages(
-    properties: Mapping[str, Any], messages: MessageRange
-) -> Iterator[pa.RecordBatch]:
+def read_messages(properties: Mapping[str, Any], messages: object) -> Iterator[pa.RecordBatch]:
     """Yield the messages of a range, with `COLUMNS`.
 
     Offsets may have gaps, of transactions and of compacted messages. TopicError if messages are
     missing, or do not arrive.
     """
+    if not isinstance(messages, MessageRange):  # PySpark's, where there are none to read
+        return
     with closing(new_consumer(properties)) as consumer:
         place = TopicPartition(messages.topic, messages.partition, messages.start)
         consumer.assign([place])
@@ -469,13 +481,20 @@ def _to_batch(messages: Sequence[Any]) -> pa.RecordBatch:
         [message.topic() for message in messages],
         [message.partition() for message in messages],
         [message.offset() for message in messages],
-        [-1000 if kind == TIMESTAMP_NOT_AVAILABLE else millis * 1000 for kind, millis in times],
+        [_micros(kind, millis) for kind, millis in times],
         [kind - TIMESTAMP_CREATE_TIME for kind, _ in times],
         [own and [{"key": key, "value": value} for key, value in own] for own in headers],
         [message.leader_epoch() for message in messages],
     ]
     arrays = [pa.array(column, own.type) for column, own in zip(columns, _SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+def _micros(kind: int, millis: int) -> int | None:
+    """Return a time in microseconds, None for one that a TIMESTAMP cannot hold."""
+    if kind == TIMESTAMP_NOT_AVAILABLE:
+        return -1000
+    return millis * 1000 if abs(millis) < 2**63 // 1000 else None
 
 
 # --- writing -------------------------------------------------------------------------------------

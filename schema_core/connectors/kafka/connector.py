@@ -17,7 +17,11 @@ from schema_core.base.plugins import install_hint, missing
 from schema_core.connectors.change_formats import PLACE, EncodedChanges
 from schema_core.connectors.files.csv_files import FILE, LINE
 from schema_core.connectors.kafka import options as options_of
-from schema_core.connectors.kafka.client_properties import not_supported, to_client_properties
+from schema_core.connectors.kafka.client_properties import (
+    name_of_property,
+    not_supported,
+    to_client_properties,
+)
 from schema_core.connectors.kafka.message_formats import MESSAGE_CHANGE_FORMATS, MessageFormat
 from schema_core.connectors.kafka.options import (
     INCLUDE,
@@ -460,7 +464,7 @@ def _client_source(
     own = to_client_properties(properties)
     _check_pattern(settings.get("subscribePattern"))
     if (reason := client.why_refused(own, writes="topic" in settings)) is not None:
-        key = next((key for key in own if f'"{key}"' in reason), next(iter(own)))
+        key = name_of_property(reason, properties)
         raise not_supported(key, reason, "see the configuration of librdkafka for its properties")
     with active_session(session):  # in which Spark looks for a source of this name
         session.dataSource.register(client.TopicSource)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from schema_core.base.text import is_blank
 from schema_core.connectors.kafka.client_properties import commits_offsets
 from schema_core.environment.options import (
     ConfigOption,
@@ -159,6 +160,8 @@ def client_settings(options: Options) -> dict[str, str]:
     {'kafka.bootstrap.servers': 'h:9092'}
     """
     properties = _properties(options)
+    if is_blank(properties.get("group.id", "-")):
+        raise invalid("'properties.group.id' must not be blank")
     return {f"kafka.{key}": value for key, value in properties.items() if key not in IGNORED}
 
 
