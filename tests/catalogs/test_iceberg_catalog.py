@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pytest
+
+from schema_core import TableEnvironment
+from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Catalog
 from schema_core.catalogs.iceberg.catalog import IcebergCatalog
+from schema_core.errors import SchemaCoreError
 from schema_core.testing import CatalogContract
 
 
@@ -18,3 +25,203 @@ class TestIcebergCatalog(CatalogContract):
 
     def make_catalog(self, directory: Path) -> Catalog:
         return IcebergCatalog("lake", {"warehouse": str(directory)})
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> TableEnvironment:
+    environment = TableEnvironment.create()
+    environment.execute_sql(
+        f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = '{tmp_path / 'lake'}')"
+    )
+    environment.use_catalog("lake")
+    return environment
+
+
+def iceberg(env: TableEnvironment) -> Any:
+    """Return the catalog of pyiceberg."""
+    catalog = env.get_catalog("lake")
+    assert isinstance(catalog, IcebergCatalog)
+    return catalog.iceberg.catalog
+
+
+def code(env: TableEnvironment, statement: str) -> str:
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement)
+    return str(caught.value.code)
+
+
+# --- databases -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["", " CASCADE"])
+def test_a_database_with_others_is_not_dropped(env: TableEnvironment, suffix: str) -> None:
+    env.execute_sql("CREATE DATABASE d")
+    env.execute_sql("CREATE TABLE d.t (a INT)")
+    iceberg(env).create_namespace(("d", "inner"))
+
+    assert code(env, f"DROP DATABASE d{suffix}") == "database-not-empty"
+    assert env.get_catalog("lake").list_tables("d") == ["t"]
+
+    env.execute_sql("DROP DATABASE `d.inner`")
+    env.execute_sql("DROP DATABASE d CASCADE")
+    assert env.get_catalog("lake").list_databases() == ["default"]
+
+
+def test_a_database_without_tables_is_not_dropped_with_others(env: TableEnvironment) -> None:
+    iceberg(env).create_namespace(("d", "inner"))
+
+    assert code(env, "DROP DATABASE d") == "database-not-empty"
+
+
+# --- tables with rows ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(env: TableEnvironment) -> TableEnvironment:
+    """An environment with a table `t` that has a snapshot."""
+    env.execute_sql(
+        "CREATE TABLE t (i INT, s SMALLINT, c CHAR(5), v VARCHAR(10), ts TIMESTAMP(6), "
+        "r ROW<x VARCHAR(10)>, a ARRAY<SMALLINT>)"
+    )
+    table = iceberg(env).load_table(("default", "t"))
+    table.append(pa.table({"i": pa.array([1], pa.int32())}))
+    return env
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "i SMALLINT", "s TINYINT", "c CHAR(2)", "v VARCHAR(2)", "ts TIMESTAMP(0)",
+        "r ROW<x VARCHAR(2)>", "a ARRAY<TINYINT>",
+    ],
+)  # fmt: skip
+def test_a_column_of_a_table_with_rows_is_not_narrowed(
+    filled: TableEnvironment, column: str
+) -> None:
+    assert code(filled, f"ALTER TABLE t MODIFY {column}") == "not-in-iceberg"
+
+
+def test_a_column_of_a_table_with_rows_is_widened(filled: TableEnvironment) -> None:
+    filled.execute_sql(
+        "ALTER TABLE t MODIFY (i BIGINT, s INT, c VARCHAR(5), v STRING, r ROW<x STRING>)"
+    )
+    filled.execute_sql("ALTER TABLE t RENAME v TO w")
+
+    fields = iceberg(filled).load_table(("default", "t")).schema().fields
+    assert [(field.field_id, field.name, str(field.field_type)) for field in fields[:4]] == [
+        (1, "i", "long"), (2, "s", "int"), (3, "c", "string"), (4, "w", "string"),
+    ]  # fmt: skip
+
+
+def test_a_column_of_an_empty_table_is_narrowed(env: TableEnvironment) -> None:
+    env.execute_sql("CREATE TABLE t (v VARCHAR(10))")
+
+    env.execute_sql("ALTER TABLE t MODIFY v VARCHAR(2)")
+
+    assert "`v` VARCHAR(2)" in next(iter(env.execute_sql("SHOW CREATE TABLE t").collect()))[0]
+
+
+def test_a_table_has_versions_from_its_first_rows_on(filled: TableEnvironment) -> None:
+    catalog, path = filled.get_catalog("lake"), ObjectPath("default", "t")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        catalog.get_table_at(path, 0)
+    assert caught.value.code == "table-not-found"
+    assert catalog.get_table_at(path, 2**53).options["as-of-timestamp"] == str(2**53)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_drop_table_keeps_directories_that_are_not_the_tables(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    for name in ("logs/empty", "data/logs"):
+        (tmp_path / "x" / name).mkdir(parents=True)
+    env.execute_sql(f"CREATE TABLE t (a INT) WITH ('location' = '{tmp_path / 'x'}')")
+
+    env.execute_sql("DROP TABLE t")
+
+    left = sorted(str(path.relative_to(tmp_path / "x")) for path in (tmp_path / "x").rglob("*"))
+    assert left == ["data", "data/logs", "logs", "logs/empty"]
+
+
+def test_drop_table_removes_its_directories(env: TableEnvironment, tmp_path: Path) -> None:
+    env.execute_sql(
+        "CREATE TABLE t (a INT, b INT) PARTITIONED BY (a, b) "
+        f"WITH ('location' = '{tmp_path / 'x'}')"
+    )
+    table = iceberg(env).load_table(("default", "t"))
+    table.append(pa.table({name: pa.array([1], pa.int32()) for name in ("a", "b")}))
+
+    env.execute_sql("DROP TABLE t")
+
+    assert not (tmp_path / "x").exists()
+
+
+# --- options of the catalog ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["wh%20 x?y=1#z", "s3:x", "a'b"])
+def test_a_warehouse_is_any_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    IcebergCatalog("lake", {"warehouse": name}).open()
+    absolute = IcebergCatalog("lake", {"warehouse": str(tmp_path / name)})
+
+    assert absolute.list_databases() == ["default"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert [path.name for path in (tmp_path / name).iterdir()] == ["iceberg-catalog.db"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"warehouse": "s3://bucket/x"}, "missing-option"),
+        ({"warehouse": "s3:/bucket/x"}, "missing-option"),
+        ({"warehouse": "file://host/x"}, "missing-option"),
+        ({"warehouse": "~/x"}, "invalid-option-value"),
+        ({"warehouse": "x", "property.type": "in-memory"}, "iceberg-property-not-supported"),
+        ({"warehouse": "x", "property.warehouse": "y"}, "iceberg-property-not-supported"),
+        ({"property.py-io-impl": "os.system"}, "iceberg-property-not-supported"),
+        ({"property.py-catalog-impl": "a.B"}, "iceberg-property-not-supported"),
+        ({"property.s3.retry-strategy-impl": "a.B"}, "iceberg-property-not-supported"),
+        ({"property.write.py-location-provider.impl": "a.B"}, "iceberg-property-not-supported"),
+        ({"property.auth": "basic"}, "iceberg-property-not-supported"),
+    ],
+)  # fmt: skip
+def test_options_of_a_catalog_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str], expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(SchemaCoreError) as caught:
+        IcebergCatalog("lake", options)
+
+    assert caught.value.code == expected
+    assert not list(tmp_path.iterdir())
+
+
+# --- definitions ---------------------------------------------------------------------------------
+
+
+def test_the_sort_order_of_a_table_is_reset(env: TableEnvironment) -> None:
+    env.execute_sql("CREATE TABLE t (a INT) WITH ('sort-by' = 'a DESC')")
+
+    env.execute_sql("ALTER TABLE t RESET ('sort-by')")
+
+    assert iceberg(env).load_table(("default", "t")).sort_order().is_unsorted
+    env.execute_sql("ALTER TABLE t SET ('sort-by' = 'a ASC')")
+    assert len(iceberg(env).load_table(("default", "t")).sort_order().fields) == 1
+
+
+@pytest.mark.parametrize("columns", ["`n.x` INT, n ROW<x INT>", "m MAP<STRING, INT>, `m.key` INT"])
+def test_columns_with_the_same_name_in_iceberg_are_refused(
+    env: TableEnvironment, columns: str
+) -> None:
+    assert code(env, f"CREATE TABLE t ({columns})") == "not-in-iceberg"
+
+    first, second = columns.rsplit(", ", 1)
+    env.execute_sql(f"CREATE TABLE t ({first})")
+    assert code(env, f"ALTER TABLE t ADD {second}") == "not-in-iceberg"

@@ -26,7 +26,7 @@ from schema_core.connectors.iceberg.options import (
     LAYOUT,
     VERSION,
 )
-from schema_core.errors import SchemaError
+from schema_core.errors import NotFoundError, SchemaError
 
 if TYPE_CHECKING:
     from schema_core.catalogs.iceberg.store import IcebergObject, IcebergStore
@@ -89,15 +89,29 @@ class IcebergCatalog(StoredCatalog[Any]):
         }
 
     def get_table_at(self, table_path: ObjectPath, timestamp: int) -> CatalogBaseTable:
-        """Return a table with the schema of the snapshot at a time, in milliseconds since 1970.
+        """Return a table whose rows are those at a time, in milliseconds since 1970.
+
+        It has the current columns: a column that the rows did not have is NULL.
 
         Raises:
-            NotFoundError: with code `table-not-found` if there was no snapshot.
+            NotFoundError: with code `table-not-found` if the table had no rows yet (no snapshot).
             UnsupportedError: with code `time-travel-not-supported` for other tables.
         """
+        from schema_core.connectors.iceberg.client import iceberg_errors  # imports pyiceberg
+
         table = self.get_table(table_path)
         if not isinstance(table, CatalogTable) or not is_managed(table):
             return super().get_table_at(table_path, timestamp)
+        with iceberg_errors():
+            stored = self.iceberg.catalog.load_table(
+                (*table_path.database_name.split("."), table_path.object_name)
+            )
+        if stored.snapshot_as_of_timestamp(timestamp) is None:
+            raise NotFoundError(
+                f"the table {table_path.object_name!r} had no rows at {timestamp}",
+                code="table-not-found",
+                hint="read a later version: the time is in milliseconds since 1970",
+            )
         return table.copy({**table.options, AS_OF_TIMESTAMP.key: str(timestamp)})
 
     def _replace(

@@ -99,6 +99,12 @@ def physical_fields(schema: ResolvedSchema) -> Iterator[RowField]:
             yield RowField(column.name, plain(column.data_type), column.comment)
 
 
+def declared_fields(table: objects.CatalogTable) -> Iterator[RowField]:
+    """Yield the physical columns of a stored table."""
+    columns = (c for c in table.schema.columns if isinstance(c, UnresolvedPhysicalColumn))
+    return physical_fields(SchemaResolver().resolve(Schema(tuple(columns))))
+
+
 # --- to Iceberg ----------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pyiceberg.catalog import Catalog
@@ -46,14 +47,21 @@ from pyiceberg.view import View
 from sqlalchemy.exc import IntegrityError
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.text import quote_identifier
 from schema_core.catalog import objects
 from schema_core.catalog.objects import TableKind
-from schema_core.catalog.stores.object_store import ObjectKey, StoredKind, require_name
+from schema_core.catalog.stores.object_store import (
+    ObjectKey,
+    StoredKind,
+    not_empty,
+    require_name,
+)
 from schema_core.catalogs.iceberg.definitions import (
     COMMENT,
     DEFAULT_VERSION,
     FORMAT_VERSION,
     StoredDefinition,
+    declared_fields,
     decode_table,
     decode_view,
     encode_definition,
@@ -64,15 +72,17 @@ from schema_core.catalogs.iceberg.definitions import (
 from schema_core.catalogs.iceberg.views import ViewDefinition, Views, views_of
 from schema_core.connectors.iceberg.client import iceberg_errors, open_catalog
 from schema_core.connectors.iceberg.options import CATALOG_TYPE
-from schema_core.errors import UnsupportedError, at
+from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (
-    Path,
+    FieldPath,
     SchemaEvolution,
     evolve_schema,
     former_names,
     new_schema,
+    require_no_narrowing,
 )
+from schema_core.types import RowType
 
 if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
@@ -233,7 +243,10 @@ class IcebergStore:
         return []
 
     def is_empty(self, database: IcebergObject) -> bool:
-        return not self.names(StoredKind.TABLE, database)
+        namespace = _namespace(database.key.database)
+        return not (
+            self.names(StoredKind.TABLE, database) or self.catalog.list_namespaces(namespace)
+        )
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -301,7 +314,9 @@ class IcebergStore:
     def replace(self, stored: IcebergObject, value: Any) -> bool:
         return self.alter(stored, value, ())
 
-    def alter(self, stored: IcebergObject, value: Any, renames: Sequence[tuple[Path, str]]) -> bool:
+    def alter(
+        self, stored: IcebergObject, value: Any, renames: Sequence[tuple[FieldPath, str]]
+    ) -> bool:
         """Store another definition; return False if the object has changed since it was read.
 
         `renames` are the paths of renamed columns and fields, and their new names, in order.
@@ -371,7 +386,11 @@ class IcebergStore:
     def delete(
         self, key: ObjectKey, parent: IcebergObject | None = None, *, cascade: bool = True
     ) -> bool:
-        """Delete an object; with a table also its files, unless its `gc.enabled` is false."""
+        """Delete an object; with a table also its files, unless its `gc.enabled` is false.
+
+        A database in which others are is refused (`database-not-empty`): they are databases of
+        their own, which CASCADE does not drop.
+        """
         namespace = _namespace(key.database)
         if key.kind is StoredKind.TABLE:
             return self.exists(key) and self._drop_table(namespace, key.name)
@@ -379,6 +398,7 @@ class IcebergStore:
             database = self.get(key)
             if database is None:
                 return False
+            _require_no_inner(key.database, self._database_names(namespace))
             if cascade:
                 for name in self.names(StoredKind.TABLE, database):
                     self._drop_table(namespace, name)
@@ -386,9 +406,9 @@ class IcebergStore:
                 self.catalog.drop_namespace(namespace)
             except NoSuchNamespaceError:
                 return False
-            except NamespaceNotEmptyError:
+            except NamespaceNotEmptyError as error:
                 if not cascade:
-                    raise
+                    raise not_empty(key.database) from error
                 continue
             if not self.catalog.namespace_exists(namespace):
                 return True
@@ -411,14 +431,35 @@ def _namespace(database: str) -> tuple[str, ...]:
     return tuple(database.split("."))
 
 
+def _require_no_inner(database: str, inner: list[str]) -> None:
+    if inner:
+        raise SchemaError(
+            f"the database {database!r} contains {', '.join(map(quote_identifier, inner))}",
+            code="database-not-empty",
+            hint="drop these databases first",
+        )
+
+
 def _remove_directories(location: str) -> None:
-    """Remove the empty directories of a dropped table on the local file system."""
+    """Remove the empty directories that Iceberg made for a dropped table, on a local file system.
+
+    They are those of data and metadata, and those of partitions (``day=2026-01-01``) below them.
+    Others are not the table's.
+    """
     root = location.removeprefix("file://")
     if not root.startswith("/"):
         return
-    for directory, _, _ in os.walk(root, topdown=False):
-        with suppress(OSError):
-            os.rmdir(directory)  # noqa: PTH106 - paths are strings here
+    for directory in (Path(root, "data"), Path(root, "metadata")):
+        for inner, _, _ in os.walk(directory, topdown=False):
+            parts = Path(inner).relative_to(directory).parts
+            if all("=" in part for part in parts):
+                _remove_if_empty(Path(inner))
+    _remove_if_empty(Path(root))
+
+
+def _remove_if_empty(directory: Path) -> None:
+    with suppress(OSError):
+        directory.rmdir()
 
 
 # --- altering ------------------------------------------------------------------------------------
@@ -436,7 +477,7 @@ class ChangedTable:
 
 
 def _changed_table(
-    table: Table, value: objects.ResolvedCatalogTable, renames: Sequence[tuple[Path, str]]
+    table: Table, value: objects.ResolvedCatalogTable, renames: Sequence[tuple[FieldPath, str]]
 ) -> ChangedTable:
     """Return a table after it was altered (`not-in-iceberg` for what Iceberg does not allow)."""
     metadata, stored = table.metadata, encode_definition(value)
@@ -462,12 +503,16 @@ def _changed_table(
             hint="create another table with the location",
         )
     nanoseconds = version >= 3
+    names = former_names(renames)
+    if has_rows:
+        old = RowType([*declared_fields(decode_table(table))])
+        require_no_narrowing(old, RowType([*stored.columns]), names)
     schema = evolve_schema(
         metadata.schema(),
         stored.columns,
         stored.key,
         metadata.last_column_id,
-        lambda next_id: SchemaEvolution(next_id, former_names(renames), has_rows, nanoseconds),
+        lambda next_id: SchemaEvolution(next_id, names, has_rows, nanoseconds),
     )
     return ChangedTable(
         schema,
@@ -515,9 +560,9 @@ def _updates(metadata: TableMetadata, changed: ChangedTable) -> Iterator[TableUp
         orders = [item.order_id for item in metadata.sort_orders]
         if changed.order.order_id not in orders:
             yield AddSortOrderUpdate(sort_order=changed.order)
-        yield SetDefaultSortOrderUpdate(
-            sort_order_id=changed.order.order_id if changed.order.order_id in orders else -1
-        )
+        # -1 is the order that was added, unless it is the empty one, whose number is always 0
+        is_fixed = changed.order.is_unsorted or changed.order.order_id in orders
+        yield SetDefaultSortOrderUpdate(sort_order_id=changed.order.order_id if is_fixed else -1)
     old = metadata.properties
     if removed := sorted(set(old) - set(changed.properties)):
         yield RemovePropertiesUpdate(removals=removed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from pyiceberg.exceptions import (
 )
 from pyiceberg.table import Table
 
+from schema_core.base.lazy import regex
 from schema_core.base.secrets import mask_credentials
 from schema_core.base.text import shorten
 from schema_core.connectors.iceberg.options import (
@@ -36,10 +38,20 @@ from schema_core.errors import (
     NotFoundError,
     SchemaCoreError,
     SchemaError,
+    UnsupportedError,
 )
 
 #: The file with the tables of an embedded catalog, in its warehouse.
 EMBEDDED = "iceberg-catalog.db"
+#: Property of pyiceberg -> the option that sets it.
+OWN = {"type": CATALOG_TYPE.key, "uri": URI.key, "warehouse": WAREHOUSE.key,
+       "credential": CREDENTIAL.key, "token": TOKEN.key}  # fmt: skip
+#: Properties of pyiceberg that are not strings.
+MAPPINGS = frozenset({"auth", "ssl"})
+#: A property of pyiceberg with the name of a class: ``py-io-impl``, ``s3.retry-strategy-impl``.
+CLASS = regex(r"(?:^|[.-])impl$", re.IGNORECASE)
+_LOCAL_URL = regex(r"file:(?://)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)
+_URL = regex(r"[a-z][\w+.-]*:/", re.IGNORECASE)
 #: The longest part of an error of pyiceberg in a message.
 MAX_MESSAGE = 500
 
@@ -48,7 +60,10 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
     """Return the properties of pyiceberg for the options of a catalog or table.
 
     Raises:
-        SchemaError: with code `missing-option` for an embedded catalog without a warehouse.
+        SchemaError: with code `missing-option` for a catalog in a SQL database without a warehouse,
+            or without the URI of the database of a remote warehouse; with code
+            `invalid-option-value` for a warehouse in a home directory.
+        UnsupportedError: with code `iceberg-property-not-supported`.
     """
     kind = CATALOG_TYPE.of(options) or "sql"
     properties = {"type": kind}
@@ -59,7 +74,9 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
     prefix = f"{PROPERTY.key}."
     for key, value in options.items():
         if key.startswith(prefix):
-            properties[key.removeprefix(prefix)] = value
+            name = key.removeprefix(prefix)
+            require_property(name)
+            properties[name] = value
     if kind != "sql":
         return properties
     if "warehouse" not in properties:
@@ -68,28 +85,72 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
             code="missing-option",
             hint="set it to the directory of the tables: 'warehouse' = '/data/lake'",
         )
-    properties["warehouse"] = properties["warehouse"].rstrip("/") or "/"
+    properties["warehouse"], directory = _resolve_warehouse(properties["warehouse"])
     if "uri" not in properties:
-        directory = properties["warehouse"].removeprefix("file://")
-        properties["uri"] = f"sqlite:///{directory}/{EMBEDDED}"
+        properties["uri"] = _embedded_uri(properties["warehouse"], directory)
     if properties["uri"].startswith("sqlite:") and "?" not in properties["uri"]:
         properties["uri"] += "?timeout=60"
     return properties
+
+
+def _resolve_warehouse(text: str) -> tuple[str, Path | None]:
+    """Return a warehouse without a relative path, and its directory; None for a remote one."""
+    warehouse = text.rstrip("/") or "/"
+    if warehouse.startswith("~"):
+        raise SchemaError(
+            f"option 'warehouse' must be a path or a URL, got {text!r}",
+            code="invalid-option-value",
+            hint="write the home directory itself: '~' is not expanded",
+        )
+    if (match := _LOCAL_URL.match(warehouse)) is not None:
+        return warehouse, Path(match[1])
+    if _URL.match(warehouse) is not None:
+        return warehouse, None
+    directory = Path(warehouse).absolute()
+    return str(directory), directory
+
+
+def _embedded_uri(warehouse: str, directory: Path | None) -> str:
+    if directory is None:
+        raise SchemaError(
+            f"the remote warehouse {warehouse!r} requires the option 'uri'",
+            code="missing-option",
+            hint="set it to the URL of a database, such as 'postgresql+psycopg2://host/database'",
+        )
+    from sqlalchemy import URL  # only SQL databases need it
+
+    database = URL.create("sqlite", database=str(directory / EMBEDDED), query={"timeout": "60"})
+    return database.render_as_string(hide_password=False)
+
+
+def require_property(name: str) -> None:
+    """Require a property of pyiceberg that names no class and is not an option of this library.
+
+    Raises:
+        UnsupportedError: with code `iceberg-property-not-supported`.
+    """
+    if name in OWN:
+        problem, hint = "is an option", f"set the option {OWN[name]!r}"
+    elif name in MAPPINGS:
+        problem, hint = "is a mapping, not a string", "set 'credential' or 'token'"
+    elif CLASS.search(name):
+        problem, hint = "names a class, which pyiceberg would import and call", "omit it"
+    else:
+        return
+    raise UnsupportedError(
+        f"the property {name!r} {problem}", code="iceberg-property-not-supported", hint=hint
+    )
 
 
 def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """Return the catalog that options describe; errors as `iceberg_errors`."""
     properties = catalog_properties(options)
     with iceberg_errors():
-        _create_directory(properties)
+        if properties["type"] == "sql" and URI.of(options) is None:
+            _, directory = _resolve_warehouse(properties["warehouse"])
+            if directory is not None:
+                directory.mkdir(parents=True, exist_ok=True)
         return load_catalog(CATALOG_NAME.of(options) or name, **properties)
-
-
-def _create_directory(properties: Mapping[str, str]) -> None:
-    """Create the directory of the database of an embedded catalog."""
-    path = properties.get("uri", "").removeprefix("sqlite:///").partition("?")[0]
-    if path.endswith(f"/{EMBEDDED}"):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
 
 
 def open_table(options: Mapping[str, str]) -> Table:

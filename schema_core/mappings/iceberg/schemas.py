@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from pyiceberg.schema import Schema
+from pyiceberg.schema import Schema, index_by_name
 from pyiceberg.types import (
     DoubleType,
     FloatType,
@@ -25,7 +25,7 @@ from pyiceberg.types import (
 from schema_core.base.lazy import dataclass
 from schema_core.errors import UnsupportedError, at
 from schema_core.mappings.iceberg.types import entry_types, from_iceberg, to_field, to_iceberg
-from schema_core.mappings.stored_types import ICEBERG
+from schema_core.mappings.stored_types import ICEBERG, READINGS, Reading
 from schema_core.types import ArrayType, DataType, MultisetType, RowField, RowType
 from schema_core.types import MapType as FlinkMapType
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from schema_core.mappings.iceberg.types import NextId
 
 #: Names of fields from the column, with `element`, `key` and `value` between them.
-Path: TypeAlias = tuple[str, ...]
+FieldPath: TypeAlias = tuple[str, ...]
 
 
 def new_schema(columns: Iterable[RowField], key: Sequence[str], *, nanoseconds: bool) -> Schema:
@@ -49,7 +49,20 @@ def new_schema(columns: Iterable[RowField], key: Sequence[str], *, nanoseconds: 
     """
     next_id = count(1).__next__
     fields = [to_field(column, next_id, nanoseconds=nanoseconds) for column in columns]
-    return Schema(*fields, identifier_field_ids=identifier_ids(fields, key))
+    return _make_schema(fields, key)
+
+
+def _make_schema(fields: Sequence[NestedField], key: Sequence[str], schema_id: int = 0) -> Schema:
+    """Return a schema; Iceberg joins names by dots, and refuses two fields with one name."""
+    try:
+        index_by_name(StructType(*fields))
+    except ValueError as error:
+        raise UnsupportedError(
+            f"Iceberg joins the names of fields by dots: {error}",
+            code="not-in-iceberg",
+            hint="rename the column whose name contains a dot",
+        ) from error
+    return Schema(*fields, schema_id=schema_id, identifier_field_ids=identifier_ids(fields, key))
 
 
 def identifier_ids(fields: Sequence[NestedField], key: Sequence[str]) -> list[int]:
@@ -81,12 +94,12 @@ class SchemaEvolution:
     """
 
     next_id: NextId
-    names: Mapping[Path, str]
+    names: Mapping[FieldPath, str]
     has_rows: bool
     nanoseconds: bool = False
 
     def evolve(
-        self, old: Sequence[NestedField], new: Iterable[RowField], path: Path = ()
+        self, old: Sequence[NestedField], new: Iterable[RowField], path: FieldPath = ()
     ) -> list[NestedField]:
         """Return the fields of a row, those that remain with their ids.
 
@@ -103,7 +116,7 @@ class SchemaEvolution:
                 result.append(self._evolve_field(before, field, inner))
         return result
 
-    def _evolve_field(self, old: NestedField | None, new: RowField, path: Path) -> NestedField:
+    def _evolve_field(self, old: NestedField | None, new: RowField, path: FieldPath) -> NestedField:
         type_ = None if old is None else self._evolve_type(old.field_type, new.data_type, path)
         if old is None or type_ is None:
             if self.has_rows and not new.data_type.is_nullable:
@@ -119,7 +132,7 @@ class SchemaEvolution:
         }
         return old.model_copy(update=changes)
 
-    def _evolve_type(self, old: IcebergType, new: DataType, path: Path) -> IcebergType | None:
+    def _evolve_type(self, old: IcebergType, new: DataType, path: FieldPath) -> IcebergType | None:
         """Return the type with the ids that remain; None if the field must be a new one."""
         match old, new:
             case StructType(), RowType():
@@ -139,7 +152,7 @@ class SchemaEvolution:
         return self._evolve_primitive(old, new)
 
     def _evolve_map(
-        self, old: MapType, new: FlinkMapType | MultisetType, path: Path
+        self, old: MapType, new: FlinkMapType | MultisetType, path: FieldPath
     ) -> IcebergType | None:
         new_key, new_value = entry_types(new)
         key = self._evolve_type(old.key_type, new_key, (*path, "key"))
@@ -170,6 +183,34 @@ class SchemaEvolution:
         return None
 
 
+def require_no_narrowing(old: RowType, new: RowType, names: Mapping[FieldPath, str]) -> None:
+    """Require that each value of existing rows is one of the new types.
+
+    Types such as TINYINT and VARCHAR(5) are in the definition only: Iceberg's types do not differ.
+
+    Args:
+        old: The columns before a change, as they were declared.
+        new: The columns after it.
+        names: As in `SchemaEvolution`, which decides about nullability and new fields.
+
+    Raises:
+        UnsupportedError: with code `not-in-iceberg`.
+    """
+    renames = {
+        tuple(names.get(path[: size + 1], name) for size, name in enumerate(path)): path[-1]
+        for path in names
+    }
+    for finding in ICEBERG.findings(old, new, renames=renames):
+        if finding.kind in DECIDED_BY_EVOLUTION or READINGS[finding.kind][0] is Reading.EXACT:
+            continue
+        with at(f"field {'.'.join(finding.path)!r}"):
+            raise _refusal(f"the table has rows: {finding.reason}")
+
+
+#: Findings about nullability, which `SchemaEvolution` refuses if rows may have NULL.
+DECIDED_BY_EVOLUTION = ("nullability-narrowed", "required-field-added")
+
+
 def _refusal(problem: str) -> UnsupportedError:
     return UnsupportedError(
         problem,
@@ -190,12 +231,10 @@ def evolve_schema(
     `last_id` is the highest id that the table has ever had. Errors as `SchemaEvolution.evolve`.
     """
     fields = evolution(count(last_id + 1).__next__).evolve(old.fields, columns)
-    return Schema(
-        *fields, schema_id=old.schema_id, identifier_field_ids=identifier_ids(fields, key)
-    )
+    return _make_schema(fields, key, old.schema_id)
 
 
-def former_names(renames: Iterable[tuple[Path, str]]) -> dict[Path, str]:
+def former_names(renames: Iterable[tuple[FieldPath, str]]) -> dict[FieldPath, str]:
     """Return the new path of each renamed field with its former name.
 
     `renames` are the path before each rename, in order, and the new name.
@@ -203,7 +242,7 @@ def former_names(renames: Iterable[tuple[Path, str]]) -> dict[Path, str]:
     >>> former_names([(("a",), "b"), (("b",), "c"), (("c", "x"), "y")])
     {('c',): 'a', ('c', 'y'): 'x'}
     """
-    result: dict[Path, str] = {}
+    result: dict[FieldPath, str] = {}
     for path, name in renames:
         new = (*path[:-1], name)
         moved = {
