@@ -43,6 +43,7 @@ from schema_core.spark.compiler.translation import (
 )
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Interval, LiteralKind
+from schema_core.types.temporal import timestamp_kind
 
 if TYPE_CHECKING:
     from schema_core.expressions.typed import Typed
@@ -383,11 +384,24 @@ def _of_no_rows(call: FunctionCall) -> nodes.Node:
     )
 
 
+#: The number of a row, in the order of tasks.
+_ARRIVAL = "monotonically_increasing_id()"
+#: A time of a row: its number in microseconds, of which a task has 65,536.
+_TIME_OF_ARRIVAL = (
+    f"timestamp_micros(pmod({_ARRIVAL}, 8589934592L) + shiftright({_ARRIVAL}, 33) * 65536L)"
+)
+
+
 def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes.Node:
-    """Return a value that sorts a window; a TIME in milliseconds if RANGE measures it."""
+    """Return a value that sorts a window; a TIME in milliseconds if RANGE measures it.
+
+    Each row has a processing time of its own, in the order in which Spark reads the rows.
+    """
     require_orderable(value.type, "ORDER BY")
-    node = compile_stored(value, context)
     is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
+    if timestamp_kind(value.type) is types.TimestampKind.PROCTIME:
+        return inline(_TIME_OF_ARRIVAL if is_measured else _ARRIVAL)
+    node = compile_stored(value, context)
     if is_measured and is_fine(value.type):
         raise nodes.unsupported_error(
             f"a RANGE that measures {value.type.as_summary_string()} is not supported on Spark",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from schema_core.environment.options import MINI_BATCH, RUNTIME_MODE
@@ -46,6 +47,7 @@ from schema_core.query.relation import (
     subqueries_in,
     without_common_tables,
 )
+from schema_core.query.scope import IN_QUERY
 from schema_core.spark.changelog import ROW_KIND, is_added, with_updates, without_opposites
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.compiler.translation import PREFIX, has_nanoseconds
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
 
 #: Maximum number of input rows: the rows that have arrived are computed again for each of them.
 MAX_ROWS: Final = 1000
+#: Maximum number of rows that a join may return for all numbers of rows that have arrived.
+MAX_JOINED_ROWS: Final = 10_000_000
 #: The number of rows that have arrived, and that of a row.
 VERSION: Final = f"{PREFIX}version"
 ARRIVAL: Final = f"{PREFIX}arrival"
@@ -492,8 +496,12 @@ def _groups(block: Select, version: Typed) -> _Versions:
     )
     if is_window or any(isinstance(part, _UNSORTED) for key in keys for part in key.type.walk()):
         raise _NotByRowError
+    if sets is not None and len(set(map(frozenset, sets))) < len(sets):
+        raise _NotByRowError  # the groups of equal sets are not told apart
     with_version = sets and tuple((*places, len(keys)) for places in sets)
     grouping = relational.Grouping((*keys, version), with_version)
+    if sets and keys:
+        keys = (FunctionCall(IN_QUERY["GROUPING_ID"][0], keys, _NUMBER), *keys)
     return _with_hidden(replace(block, grouping=grouping), version, keys, is_updated=True)
 
 
@@ -565,7 +573,9 @@ def frame_of_changes(
     frame_of: FrameOf,
     targets: Columns,
 ) -> DataFrame | None:
-    """Return the changes of a query with their kinds, None if it reads more than `MAX_ROWS` rows.
+    """Return the changes of a query with their kinds.
+
+    None if it reads more than `MAX_ROWS` rows, or if a join may return more than `MAX_JOINED_ROWS`.
 
     Args:
         plan: How they are computed.
@@ -575,13 +585,27 @@ def frame_of_changes(
     """
     numbered = [list(map(_with_arrivals, frames)) for frames in inputs]
     counts = [[frame.count() for frame in frames] for frames in numbered]
-    if sum(map(sum, counts)) > MAX_ROWS:
+    if sum(map(sum, counts)) > MAX_ROWS or any(
+        _joined_rows(operation, numbers) > MAX_JOINED_ROWS
+        for operation, numbers in zip(plan.operations, counts, strict=True)
+    ):
         return None
     scans: dict[int, DataFrame] = {}
     for operation, frames, numbers in zip(plan.operations, numbered, counts, strict=True):
         changes = _frame_of_operation(operation, frames, numbers, frame_of)
         scans |= {id(scan): changes for scan in plan.scans_of(operation)}
     return frame_of(plan.query, targets, scans)
+
+
+def _joined_rows(operation: OperationChanges, counts: Sequence[int]) -> int:
+    """Return how many rows the joins of an operation may return, for all numbers of arrived rows.
+
+    Each row may be joined with each other one: the product grows with the power of their number.
+    """
+    parts = relations_in(operation.versions)
+    if not any(isinstance(part, relational.Join) and not adds_elements(part) for part in parts):
+        return 0
+    return sum(counts) * prod(counts) // (len(counts) + 1)
 
 
 def _frame_of_operation(
@@ -608,7 +632,7 @@ def _frame_of_operation(
     if operation.is_updated:
         changes = with_updates(changes, [VERSION, *keys])
     added = is_added(True)
-    order = [f"{quote(key)} IS NULL" for key in keys] + [quote(key) for key in keys]
+    order = [part for key in keys for part in (f"{quote(key)} IS NULL", quote(key))]
     order = [version, *((*order, added) if operation.adjoins else (added, *order))]
     expr = functions_of(changes).expr
     ordered = changes.repartition(1).sortWithinPartitions(*map(expr, order))
