@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from schema_core import TableEnvironment
@@ -225,3 +226,22 @@ def test_columns_with_the_same_name_in_iceberg_are_refused(
     first, second = columns.rsplit(", ", 1)
     env.execute_sql(f"CREATE TABLE t ({first})")
     assert code(env, f"ALTER TABLE t ADD {second}") == "not-in-iceberg"
+
+
+def test_dropping_a_table_deletes_only_files_below_its_location(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    rows = pa.table({"a": pa.array([1], pa.int32())})
+    elsewhere = tmp_path / "elsewhere.parquet"
+    pq.write_table(rows, elsewhere)
+    env.execute_sql("CREATE TABLE t (a INT)")
+    table = iceberg(env).load_table(("default", "t"))
+    table.append(rows)
+    table.add_files([str(elsewhere)])
+    location = Path(table.location().removeprefix("file://"))
+    assert [file for file in location.rglob("*") if file.is_file()]
+
+    env.execute_sql("DROP TABLE t")
+
+    assert elsewhere.exists()
+    assert not location.exists()

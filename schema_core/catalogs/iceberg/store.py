@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pyiceberg.catalog import Catalog
@@ -69,6 +67,7 @@ from schema_core.catalogs.iceberg.definitions import (
     view_columns,
     view_properties,
 )
+from schema_core.catalogs.iceberg.purging import purge_table
 from schema_core.catalogs.iceberg.views import ViewDefinition, Views, views_of
 from schema_core.connectors.iceberg.client import iceberg_errors, open_catalog
 from schema_core.connectors.iceberg.options import CATALOG_TYPE
@@ -420,8 +419,7 @@ class IcebergStore:
             if table.properties.get(GC_ENABLED, "true").lower() == "false":
                 self.catalog.drop_table(identifier)
             else:
-                self.catalog.purge_table(identifier)
-                _remove_directories(table.location())
+                purge_table(self.catalog, identifier, table)
         except (NoSuchTableError, NoSuchNamespaceError):
             return self.views.drop(namespace, name)
         return True
@@ -438,28 +436,6 @@ def _require_no_inner(database: str, inner: list[str]) -> None:
             code="database-not-empty",
             hint="drop these databases first",
         )
-
-
-def _remove_directories(location: str) -> None:
-    """Remove the empty directories that Iceberg made for a dropped table, on a local file system.
-
-    They are those of data and metadata, and those of partitions (``day=2026-01-01``) below them.
-    Others are not the table's.
-    """
-    root = location.removeprefix("file://")
-    if not root.startswith("/"):
-        return
-    for directory in (Path(root, "data"), Path(root, "metadata")):
-        for inner, _, _ in os.walk(directory, topdown=False):
-            parts = Path(inner).relative_to(directory).parts
-            if all("=" in part for part in parts):
-                _remove_if_empty(Path(inner))
-    _remove_if_empty(Path(root))
-
-
-def _remove_if_empty(directory: Path) -> None:
-    with suppress(OSError):
-        directory.rmdir()
 
 
 # --- altering ------------------------------------------------------------------------------------
