@@ -84,6 +84,7 @@ ARRIVAL: Final = f"{PREFIX}arrival"
 #: Prefixes of the names of columns that identify an updated row, and of other generated ones.
 KEY: Final = f"{PREFIX}key"
 PART: Final = f"{PREFIX}part"
+SINCE: Final = f"{PREFIX}since"
 #: Functions that have one value in a query, which is not that of another query.
 CLOCKS: Final = frozenset(
     {"CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "NOW"}
@@ -119,7 +120,7 @@ class OperationChanges(NamedTuple):
         inputs: Relations whose rows arrive, with scans of these rows, their `VERSION` and their
             `ARRIVAL`.
         versions: The rows of the operation after each arrival, with `VERSION` and its keys last.
-        keys: The number of keys.
+        keys: The number of keys that identify a row.
         is_updated: Whether the rows of a key are updated: otherwise they are removed and added.
         adjoins: Whether the rows of a key follow each other, also those removed and added.
         changes: A scan of the changes.
@@ -181,8 +182,9 @@ def _changes_of(operation: Relation) -> tuple[Relation, OperationChanges]:
     rows = prefixes.rows(computed)
     is_join = isinstance(computed, Select) and isinstance(computed.source, relational.Join)
     adjoins = not is_join or cast("Select", computed).grouping is not None
+    keys = len(rows.keys) - rows.compared
     return above, OperationChanges(
-        prefixes.inputs, rows.relation, len(rows.keys), rows.is_updated, adjoins, scan
+        prefixes.inputs, rows.relation, keys, rows.is_updated, adjoins and rows.adjoins, scan
     )
 
 
@@ -294,12 +296,17 @@ def _split_groups(operation: Relation) -> tuple[Relation, Select, Scan]:
 
 
 class _Versions(NamedTuple):
-    """A relation with `VERSION` and the columns of `keys` last."""
+    """A relation with `VERSION` and the columns of `keys` last.
+
+    Before the keys are `compared` of them that only tell equal rows apart. See `OperationChanges`.
+    """
 
     relation: Relation
     keys: Columns
     is_updated: bool = False
     is_input: bool = False
+    adjoins: bool = True
+    compared: int = 0
 
 
 class _Source(NamedTuple):
@@ -353,13 +360,18 @@ class _Prefixes:
         if ranking is not None:
             block = ranking.block
         source = self._source(cast("Relation", block.source))
+        if (order := _order_of_numbers(block)) is not None and source.arrival is None:
+            is_fixed = _moves_up(cast("Named", block.source).input, order.places)
+            source = _with_arrival(source, order.values if is_fixed else None)
         block = _with_partitions(replace(block, source=source.relation), source)
         if block.grouping is not None:
             return _groups(block, source.version)
         if block.distinct:
             return _with_hidden(block, source.version)
         if ranking is not None:
-            return _with_hidden(block, source.version, ranking.keys, is_updated=ranking.is_updated)
+            keys = source.keys if ranking.by_row else ranking.keys
+            rows = _with_hidden(block, source.version, keys, is_updated=ranking.is_updated)
+            return rows._replace(adjoins=not ranking.by_row)
         return _with_hidden(block, source.version, source.keys, is_updated=source.is_updated)
 
     # --- sources ---------------------------------------------------------------------------------
@@ -424,22 +436,27 @@ class _Prefixes:
         if not all(relational.is_output(key.expression) for key in sort.keys):
             raise _NotByRowError
         own = result_columns(sort.input)
-        rows = self.rows(sort.input)
-        named = Named(rows.relation, _CHANGES, (*own, Column(VERSION, _NUMBER), *rows.keys))
-        version = Ref(VERSION, _NUMBER, _CHANGES)
+        source = self._source(Named(sort.input, _CHANGES, own))
         names = [column.name for column in sort.input.columns]
         places = [names.index(cast("Ref", key.expression).name) for key in sort.keys]
+        values = [Ref(*own[place], _CHANGES) for place in places]
+        directions = [(place, key.descending) for place, key in zip(places, sort.keys, strict=True)]
+        is_input, moves_up = source.arrival is not None, _moves_up(sort.input, directions)
+        if not is_input:
+            source = _with_arrival(source, values if moves_up else None)
         order = [
-            SortedBy(Ref(*own[place], _CHANGES), key.descending, key.nulls_last)
-            for place, key in zip(places, sort.keys, strict=True)
+            SortedBy(value, key.descending, key.nulls_last)
+            for value, key in zip(values, sort.keys, strict=True)
         ]
-        order += [SortedBy(Ref(*key, _CHANGES)) for key in rows.keys]
+        order += [SortedBy(key) for key in (cast("Typed", source.arrival), *source.keys)]
         number = FunctionCall(
-            BUILT_IN["ROW_NUMBER"][0], (), _NUMBER, over=Over((version,), tuple(order))
+            BUILT_IN["ROW_NUMBER"][0], (), _NUMBER, over=Over((source.version,), tuple(order))
         )
         items = [Item(name, Ref(name, type_, _CHANGES)) for name, type_ in own]
-        kept = (*items, Item(VERSION, version), Item(PART, number))
-        numbered = Select(kept, named)
+        keys = [Item(cast("Ref", key).name, key) for key in source.keys]
+        numbered = Select(
+            (*items, Item(VERSION, source.version), *keys, Item(PART, number)), source.relation
+        )
         place = Ref(PART, _NUMBER, _CHANGES)
         first, last = map(_number_of, (offset, offset + fetch))
         is_kept = FunctionCall(
@@ -450,9 +467,26 @@ class _Prefixes:
             ),
             _CONDITION,
         )
-        shown = (*items, Item(VERSION, version))
-        limited = Select(shown, Named(numbered, _CHANGES, numbered.columns), is_kept)
-        return _Versions(limited, ())
+        shown = Select(tuple(items), Named(numbered, _CHANGES, numbered.columns), is_kept)
+        if not (is_input or moves_up):
+            return _with_hidden(shown, Ref(VERSION, _NUMBER, _CHANGES))
+        return _updated_limit(shown, source, place, (offset, fetch))
+
+
+def _updated_limit(
+    shown: Select, source: _Source, place: Typed, bounds: tuple[int, int]
+) -> _Versions:
+    """Return the first rows of rows that are inserted or move up, by what Flink updates them."""
+    version, (offset, fetch) = Ref(VERSION, _NUMBER, _CHANGES), bounds
+    if offset:  # by their number, also by equal rows
+        limited = _with_hidden(shown, version, (*source.keys, place), is_updated=True)
+        return limited._replace(compared=len(source.keys))
+    if fetch == 1:
+        return _with_hidden(shown, version, is_updated=True)
+    if not source.is_updated:
+        return _with_hidden(shown, version)
+    limited = _with_hidden(shown, version, source.keys, is_updated=True)
+    return limited._replace(adjoins=False)
 
 
 class _Ranking(NamedTuple):
@@ -461,6 +495,97 @@ class _Ranking(NamedTuple):
     block: Select
     keys: tuple[Typed, ...]
     is_updated: bool
+    #: whether the rows are identified by their own keys in place of these
+    by_row: bool = False
+
+
+class _OrderOfNumbers(NamedTuple):
+    """The order of ROW_NUMBER, and the places of its columns (`_moves_up`)."""
+
+    values: list[Typed]
+    places: list[tuple[int, bool | None]]
+
+
+def _order_of_numbers(block: Select) -> _OrderOfNumbers | None:
+    """Return the order of a block with one ROW_NUMBER over columns of a query."""
+    source = block.source
+    if (
+        not isinstance(source, Named)
+        or (numbered := _numbered(replace(source, input=block))) is None
+    ):
+        return None
+    over = cast("FunctionCall", block.items[numbered[1]].expression).over
+    names = [column.name for column in source.columns]
+    order = () if over is None else over.order_by
+    keys: list[tuple[Typed, bool | None]] = [(key.value, key.descending) for key in order]
+    keys += [(key, None) for key in (() if over is None else over.partition_by)]
+    places = [
+        (names.index(key.name) if isinstance(key, Ref) and key.name in names else -1, descending)
+        for key, descending in keys
+    ]
+    return _OrderOfNumbers([key.value for key in order], places)
+
+
+def _moves_up(relation: Relation, order: Sequence[tuple[int, bool | None]]) -> bool:
+    """Return whether the rows of GROUP BY only move up in an order, as more rows arrive.
+
+    Args:
+        relation: A query.
+        order: Positions of its columns, -1 for another expression, and whether they are descending;
+            None for a key of a partition.
+    """
+    while isinstance(relation, Select) and _is_by_row(relation) and relation.where is None:
+        if not isinstance(relation.source, Named):
+            return False
+        names = [column.name for column in relation.source.columns]
+        items = [(relation.items[place].expression, kind) for place, kind in order if place >= 0]
+        columns = [(names.index(key.name), kind) for key, kind in items if isinstance(key, Ref)]
+        if len(columns) < len(order):
+            return False
+        relation, order = relation.source.input, columns
+    if not isinstance(relation, Select) or relation.grouping is None or relation.having is not None:
+        return False
+    if (
+        relation.grouping.sets is not None
+        or relation.source is None
+        or not inserts(relation.source)
+    ):
+        return False
+    return all(
+        place >= 0
+        and _only_moves_up(relation.items[place].expression, kind, relation.grouping.keys)
+        for place, kind in order
+    )
+
+
+def _only_moves_up(value: Typed, descending: bool | None, keys: Sequence[Typed]) -> bool:
+    if value in keys:
+        return True
+    is_call = isinstance(value, FunctionCall) and value.over is None
+    name = cast("FunctionCall", value).function.name if is_call else ""
+    return (name, descending) in {("COUNT", True), ("MAX", True), ("MIN", False)}
+
+
+def _with_arrival(source: _Source, order: Sequence[Typed] | None) -> _Source:
+    """Return rows with the arrival since which they have the same values, or the same order."""
+    named = source.relation
+    if not isinstance(named, Named):
+        return source
+    refs = [Ref(name, type_, named.alias) for name, type_ in named.columns]
+    same = refs[: -1 - len(source.keys)] if order is None else order
+    if any(isinstance(part, _UNSORTED) for value in same for part in value.type.walk()):
+        raise _NotByRowError
+    keys, version = (*source.keys, *same), source.version
+    items = [Item(ref.name, ref) for ref in refs]
+    since = Ref(SINCE, _NUMBER, named.alias)
+    by_version = Over(keys, (SortedBy(version),))
+    number = FunctionCall(BUILT_IN["ROW_NUMBER"][0], (), _NUMBER, over=by_version)
+    numbered = Select((*items, Item(SINCE, number)), named)
+    # versions that follow each other have the same difference to their numbers
+    run = FunctionCall(BUILT_IN["-"][0], (version, since), _NUMBER)
+    first = FunctionCall(BUILT_IN["MIN"][0], (version,), _NUMBER, over=Over((*keys, run), ()))
+    rows = Select((*items, Item(SINCE, first)), Named(numbered, named.alias, numbered.columns))
+    return source._replace(relation=Named(rows, named.alias, rows.columns), arrival=since)
 
 
 def _ranking_of(block: Select) -> _Ranking | None:
@@ -481,10 +606,16 @@ def _ranking_of(block: Select) -> _Ranking | None:
     number = Ref(*named.columns[place], named.alias)
     is_first = first_numbered(block) is not None
     parts = (part for item in block.items for part in subexpressions(item.expression))
-    is_shown = any(reference(part) == reference(number) for part in parts)
-    if is_shown and not is_first:
+    is_shown = any(reference(part) == reference(number) for part in parts) and not is_first
+    if is_shown:
         keys.append(number)
-    return _Ranking(replace(block, source=source), tuple(keys), is_first or is_shown)
+    block, ranked = replace(block, source=source), cast("Named", inner.source)
+    if inserts(ranked):
+        return _Ranking(block, tuple(keys), is_first or is_shown)
+    order = _order_of_numbers(inner)
+    moves_up = order is not None and _moves_up(ranked.input, order.places)
+    by_row = moves_up and not is_first and not is_shown
+    return _Ranking(block, tuple(keys), moves_up or is_shown, by_row)
 
 
 def _groups(block: Select, version: Typed) -> _Versions:
