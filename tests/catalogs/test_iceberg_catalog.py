@@ -8,10 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from schema_core import TableEnvironment
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Catalog
+from schema_core.catalog.objects import CatalogTable
 from schema_core.catalogs.iceberg.catalog import IcebergCatalog
 from schema_core.errors import SchemaCoreError
 from schema_core.testing import CatalogContract
@@ -245,3 +247,63 @@ def test_dropping_a_table_deletes_only_files_below_its_location(
 
     assert elsewhere.exists()
     assert not location.exists()
+
+
+def options(env: TableEnvironment) -> tuple[list[str], str | None]:
+    """Return the partition keys of the table `t`, and its option ``partition-by``."""
+    table = env.get_catalog("lake").get_table(ObjectPath("default", "t"))
+    assert isinstance(table, CatalogTable)
+    return list(table.partition_keys), table.options.get("partition-by")
+
+
+def test_partitions_of_the_option_are_changed(env: TableEnvironment) -> None:
+    """They are not read as PARTITIONED BY, which ALTER TABLE cannot change."""
+    env.execute_sql("CREATE TABLE t (d DATE, id INT) WITH ('partition-by' = 'd, id')")
+    assert options(env) == ([], "d, id")
+
+    for text in ("bucket(4, id)", "id", "days(d), id"):
+        env.execute_sql(f"ALTER TABLE t SET ('partition-by' = '{text}')")
+        assert options(env) == ([], text)
+
+    env.execute_sql("ALTER TABLE t SET ('partition-by' = 'd')")
+    env.execute_sql("ALTER TABLE t RESET ('partition-by')")
+    assert options(env) == ([], None)
+    assert iceberg(env).load_table(("default", "t")).spec().is_unpartitioned()
+
+
+def test_partitioned_by_excludes_the_option(env: TableEnvironment) -> None:
+    env.execute_sql("CREATE TABLE t (d DATE, id INT) PARTITIONED BY (d)")
+
+    assert options(env) == (["d"], None)
+    assert code(env, "ALTER TABLE t SET ('partition-by' = 'id')") == "conflicting-options"
+
+
+def test_tables_do_not_get_version_3(env: TableEnvironment) -> None:
+    refusal = "iceberg-version-not-supported"
+    assert code(env, "CREATE TABLE t (a INT) WITH ('format-version' = '3')") == refusal
+
+    env.execute_sql("CREATE TABLE t (a INT) WITH ('format-version' = '1')")
+    assert code(env, "ALTER TABLE t SET ('format-version' = '3')") == refusal
+    env.execute_sql("ALTER TABLE t SET ('format-version' = '2')")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("py-io-impl", "pyiceberg.io.pyarrow.PyArrowFileIO"),
+        ("write.py-location-provider.impl", "pyiceberg.table.locations.SimpleLocationProvider"),
+    ],
+)
+def test_properties_of_tables_do_not_name_classes(
+    env: TableEnvironment, name: str, value: str
+) -> None:
+    """Neither options, nor properties that another program has set."""
+    refusal = "iceberg-property-not-supported"
+    assert code(env, f"CREATE TABLE t (a INT) WITH ('{name}' = '{value}')") == refusal
+
+    env.execute_sql("CREATE TABLE t (a INT)")
+    assert code(env, f"ALTER TABLE t SET ('{name}' = '{value}')") == refusal
+
+    table = SqlCatalog("lake", **iceberg(env).properties).load_table(("default", "t"))
+    table.transaction().set_properties({name: value}).commit_transaction()
+    assert code(env, "DESCRIBE t") == refusal

@@ -12,8 +12,11 @@ from dataclasses import field, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.transforms import IdentityTransform
+
 from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
+from schema_core.connectors.iceberg.client import require_no_class
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.iceberg.partitioning import (
     Term,
@@ -113,7 +116,8 @@ def encode_definition(table: objects.ResolvedCatalogTable) -> StoredDefinition:
 
     Raises:
         UnsupportedError: with code `not-in-iceberg` for a table without a connector whose columns
-            have types that Iceberg lacks, for buckets, and for options with reserved names.
+            have types that Iceberg lacks, for buckets, and for options with reserved names; with
+            code `iceberg-property-not-supported` for options that name classes.
         SchemaError: with code `invalid-option-value` for the options of partitions and order.
     """
     native = is_native(table)
@@ -152,9 +156,11 @@ def _with_layout(
             raise SchemaError(
                 f"PARTITIONED BY and the option {PARTITION_BY!r} exclude each other",
                 code="conflicting-options",
-                hint=f"write all partitions in the option {PARTITION_BY!r}",
+                hint=f"write all partitions in the option {PARTITION_BY!r} of a new table",
             )
         partitions = parse_terms(text, ordered=False)
+        if all(isinstance(term.transform, IdentityTransform) for term in partitions):
+            options[PARTITION_BY] = text  # the spec would be read as PARTITIONED BY
     order: Sequence[Term] = ()
     if (text := options.pop(SORT_BY, None)) is not None:
         order = parse_terms(text, ordered=True)
@@ -174,6 +180,7 @@ def _with_layout(
 
 
 def _require_free(options: Mapping[str, str]) -> None:
+    require_no_class(options)
     for key in options:
         if key == COMMENT or key.startswith(FLINK):
             raise UnsupportedError(
@@ -233,7 +240,9 @@ def decode_table(table: Table) -> objects.CatalogTable:
     if declared is not None and CONNECTOR in properties:
         return replace(declared.copy(properties), comment=comment)
     keys = identity_columns(metadata.spec(), schema)
-    if keys is None:
+    declared_by = properties.pop(PARTITION_BY, None)
+    if keys is None or (keys and declared_by is not None):
+        keys = None
         properties[PARTITION_BY] = print_spec(metadata.spec(), schema)
     order = metadata.sort_order_by_id(metadata.default_sort_order_id)
     if order is not None and order.fields:

@@ -69,7 +69,11 @@ from schema_core.catalogs.iceberg.definitions import (
 )
 from schema_core.catalogs.iceberg.purging import purge_table
 from schema_core.catalogs.iceberg.views import ViewDefinition, Views, views_of
-from schema_core.connectors.iceberg.client import iceberg_errors, open_catalog
+from schema_core.connectors.iceberg.client import (
+    iceberg_errors,
+    open_catalog,
+    require_version,
+)
 from schema_core.connectors.iceberg.options import CATALOG_TYPE
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
@@ -263,6 +267,7 @@ class IcebergStore:
             return self.views.create(namespace, key.name, self._view(key, value, parent))
         stored = encode_definition(value)
         version = stored.version or DEFAULT_VERSION
+        require_version(version)
         schema = new_schema(stored.columns, stored.key, nanoseconds=stored.nanoseconds)
         try:
             self.catalog.create_table(
@@ -330,6 +335,9 @@ class IcebergStore:
             view = self._view(stored.key, value, None)
             return self.views.replace(namespace, name, stored.content, view)
         changed = _changed_table(stored.content, value, renames)
+        before = stored.content.metadata.format_version
+        if changed.version != before or CATALOG_TYPE.of(self._options) != "rest":
+            require_version(changed.version)  # a REST server writes the metadata itself
         return self._commit(stored.content, changed)
 
     def restore(self, stored: IcebergObject, earlier: IcebergObject) -> bool:

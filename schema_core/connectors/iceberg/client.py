@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
@@ -15,6 +16,7 @@ from pyiceberg.exceptions import (
     NoSuchViewError,
     ValidationException,
 )
+from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 
 from schema_core.base.lazy import regex
@@ -48,6 +50,8 @@ OWN = {"type": CATALOG_TYPE.key, "uri": URI.key, "warehouse": WAREHOUSE.key,
        "credential": CREDENTIAL.key, "token": TOKEN.key}  # fmt: skip
 #: Properties of pyiceberg that are not strings.
 MAPPINGS = frozenset({"auth", "ssl"})
+#: The versions of the format that pyiceberg writes.
+VERSIONS = ("1", "2")
 #: A property of pyiceberg with the name of a class: ``py-io-impl``, ``s3.retry-strategy-impl``.
 CLASS = regex(r"(?:^|[.-])impl$", re.IGNORECASE)
 _LOCAL_URL = regex(r"file:(?://)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)
@@ -133,24 +137,68 @@ def require_property(name: str) -> None:
         problem, hint = "is an option", f"set the option {OWN[name]!r}"
     elif name in MAPPINGS:
         problem, hint = "is a mapping, not a string", "set 'credential' or 'token'"
-    elif CLASS.search(name):
-        problem, hint = "names a class, which pyiceberg would import and call", "omit it"
     else:
+        require_no_class((name,))
         return
     raise UnsupportedError(
         f"the property {name!r} {problem}", code="iceberg-property-not-supported", hint=hint
     )
 
 
+def require_no_class(names: Iterable[str]) -> None:
+    """Refuse properties with the names of classes, which pyiceberg would import and call.
+
+    Raises:
+        UnsupportedError: with code `iceberg-property-not-supported`.
+    """
+    for name in names:
+        if CLASS.search(name):
+            raise UnsupportedError(
+                f"the property {name!r} names a class, which pyiceberg would import and call",
+                code="iceberg-property-not-supported",
+                hint="omit it",
+            )
+
+
+def require_version(version: str | int) -> None:
+    """Require a version of the format that pyiceberg writes.
+
+    Tasks have the metadata as pyiceberg writes it, so the rows of others are not read either.
+
+    Raises:
+        UnsupportedError: with code `iceberg-version-not-supported`.
+    """
+    if str(version) not in VERSIONS:
+        raise UnsupportedError(
+            f"version {version} of the format is not supported, except for definitions",
+            code="iceberg-version-not-supported",
+            hint="set 'format-version' = '2' for a new table, or use another engine",
+        )
+
+
 def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
-    """Return the catalog that options describe; errors as `iceberg_errors`."""
+    """Return the catalog that options describe; errors as `iceberg_errors`.
+
+    The properties of its tables may come from anyone: a table whose properties name a class is not
+    loaded (`iceberg-property-not-supported`).
+    """
     properties = catalog_properties(options)
     with iceberg_errors():
         if properties["type"] == "sql" and URI.of(options) is None:
             _, directory = _resolve_warehouse(properties["warehouse"])
             if directory is not None:
                 directory.mkdir(parents=True, exist_ok=True)
-        return load_catalog(CATALOG_NAME.of(options) or name, **properties)
+        catalog = load_catalog(CATALOG_NAME.of(options) or name, **properties)
+    load_file_io = catalog._load_file_io  # noqa: SLF001 - tables are loaded with it
+
+    def load_without_classes(
+        properties: Mapping[str, str] = MappingProxyType({}), location: str | None = None
+    ) -> FileIO:
+        require_no_class((*catalog.properties, *properties))
+        return load_file_io(dict(properties), location)
+
+    catalog._load_file_io = load_without_classes  # noqa: SLF001
+    return catalog
 
 
 def open_table(options: Mapping[str, str]) -> Table:

@@ -57,7 +57,7 @@ TAG = ConfigOption("tag", str, None, "read this tag")
 #: The options that choose a version of a table.
 VERSION: tuple[ConfigOption[Any], ...] = (SNAPSHOT_ID, AS_OF_TIMESTAMP, BRANCH, TAG)
 
-FORMAT_VERSION = ConfigOption("format-version", str, None, "the version of the format: 1, 2 or 3")
+FORMAT_VERSION = ConfigOption("format-version", str, None, "the version of the format: 1 or 2")
 PARTITION_BY = ConfigOption(
     "partition-by", str, None, "partitions by transforms, such as `days(at), bucket(16, id)`"
 )

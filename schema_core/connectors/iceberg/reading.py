@@ -27,7 +27,7 @@ from pyiceberg.types import (
 )
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.iceberg.client import iceberg_errors
+from schema_core.connectors.iceberg.client import iceberg_errors, require_version
 from schema_core.connectors.iceberg.options import (
     AS_OF_TIMESTAMP,
     BRANCH,
@@ -360,6 +360,7 @@ def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContex
             for place, type_ in enumerate(field.dataType for field in wanted.fields)
         ]
     )
+    require_version(table.metadata.format_version)
     access = FileAccess(table.metadata.model_dump_json(), dict(table.io.properties))
     reader = FileReader(access, tuple(context.columns), sent, FILE_PATH in context.metadata)
     rows = [(bytearray(pickle.dumps(_require_parquet(task))),) for task in tasks]

@@ -23,6 +23,7 @@ from schema_core.connectors.iceberg.client import (
     iceberg_errors,
     open_catalog,
     open_table,
+    require_version,
 )
 from schema_core.connectors.iceberg.options import (
     BRANCH,
@@ -85,6 +86,7 @@ class IcebergStage:
             self._access = new_table_access(context, self._job)
         else:
             self._table = open_table(context.options)
+            require_version(self._table.metadata.format_version)
             match_columns(self._table, context.physical_columns)
             _require_read_snapshot(self._table, context)
             self._access = FileAccess(
@@ -344,6 +346,7 @@ def new_table_access(context: WriteContext, job: str) -> FileAccess:
         if isinstance(column, PhysicalColumn)
     ]
     version = FORMAT_VERSION.of(context.options) or "2"
+    require_version(version)
     schema = new_schema(columns, context.upsert_key, nanoseconds=version == "3")
     terms = identity_terms(context.table.partition_keys)
     if (text := PARTITION_BY.of(context.options)) is not None:
