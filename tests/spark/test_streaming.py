@@ -118,7 +118,8 @@ def test_queries_of_bounded_tables_run(env: TableEnvironment, tmp_path: Path) ->
     ).wait()
     windows = (
         "SELECT CAST(window_start AS STRING), COUNT(*) FROM"
-        " TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start"
+        " TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+        " GROUP BY window_start, window_end"
     )
 
     assert [("2024-01-01 00:00:00.000", 2), ("2024-01-01 00:01:00.000", 1)] == rows(env, windows)

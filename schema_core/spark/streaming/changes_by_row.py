@@ -48,6 +48,7 @@ from schema_core.query.relation import (
     without_common_tables,
 )
 from schema_core.query.scope import IN_QUERY
+from schema_core.query.updates import find_update
 from schema_core.spark.changelog import ROW_KIND, is_added, with_updates, without_opposites
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.compiler.translation import PREFIX, has_nanoseconds
@@ -113,6 +114,19 @@ def returns_changes(options: Mapping[str, str]) -> bool:
     return is_set and not MINI_BATCH.of(options)
 
 
+def adds_rows(relation: Relation) -> bool:
+    """Return whether a relation of bounded tables, without views, only adds rows, as in Flink.
+
+    The groups of a window are returned once.
+    """
+    is_grouped = isinstance(relation, Select) and relation.grouping is not None
+    return inserts(relation) or (is_grouped and _never_updates(relation))
+
+
+def _never_updates(relation: Relation) -> bool:
+    return find_update(relation, lambda _: False) is None
+
+
 class OperationChanges(NamedTuple):
     """How the changes of an operation are computed.
 
@@ -153,7 +167,9 @@ def changes_by_row(query: Relation) -> ChangesByRow | None:
     computed row by row.
     """
     query = without_common_tables(query)
-    if inserts(query) or sum(1 for _ in relations_in(query)) > _MAX_RELATIONS:
+    if inserts(query) or _never_updates(query):
+        return None
+    if sum(1 for _ in relations_in(query)) > _MAX_RELATIONS:
         return None
     if any(call.function.path and _is_aggregate(call) for call in calls_in(query)):
         return None  # Flink returns the changes of aggregates in Python bundle by bundle
@@ -216,7 +232,7 @@ def _operations_of(query: Relation) -> Iterator[Relation]:
                 rest.append(left)
             case relational.SetOperation(operator="UNION", all=True):
                 sides = (query.right, query.left)
-                rest += [side for side in sides if not inserts(side)]
+                rest += [side for side in sides if not adds_rows(side)]
             case Select(source=Named() as source) if _is_by_row(query):
                 is_ranking = first_numbered(query) is not None or _numbered(source) is not None
                 if is_ranking:
@@ -326,7 +342,7 @@ class _Prefixes:
         self.inputs: list[tuple[Scan, Relation]] = []
 
     def rows(self, relation: Relation) -> _Versions:
-        if inserts(relation):
+        if adds_rows(relation):
             return self._input(relation)
         match relation:
             case Select():
@@ -548,7 +564,7 @@ def _moves_up(relation: Relation, order: Sequence[tuple[int, bool | None]]) -> b
     if (
         relation.grouping.sets is not None
         or relation.source is None
-        or not inserts(relation.source)
+        or not adds_rows(relation.source)
     ):
         return False
     return all(
@@ -610,7 +626,7 @@ def _ranking_of(block: Select) -> _Ranking | None:
     if is_shown:
         keys.append(number)
     block, ranked = replace(block, source=source), cast("Named", inner.source)
-    if inserts(ranked):
+    if adds_rows(ranked):
         return _Ranking(block, tuple(keys), is_first or is_shown)
     order = _order_of_numbers(inner)
     moves_up = order is not None and _moves_up(ranked.input, order.places)

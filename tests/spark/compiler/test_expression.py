@@ -61,7 +61,7 @@ def test_a_refusal_has_a_reason() -> None:
 #: Rules of calls that are made outside of the function tables.
 SPECIAL = {
     "ARRAY", "CASE", "CAST", "TRY_CAST", "MAP", "ROW", "[]", "(-)", "-x", "+x", "INTERVAL",
-    "ITEM", "= SOME", "<> ALL", "$ARRIVAL",
+    "ITEM", "= SOME", "<> ALL", "$ARRIVAL", "$KIND",
 }  # fmt: skip
 
 
