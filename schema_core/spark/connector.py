@@ -51,6 +51,7 @@ from schema_core.spark.task_rows import (
     Message,
     cast_columns,
     read_in_tasks,
+    row_values,
     write_in_tasks,
 )
 
@@ -190,10 +191,7 @@ class ReadContext(TableContext):
         """
         schema = self.spark_schema
         names = schema.names
-        tuples = [
-            tuple(row.get(name) for name in names) if isinstance(row, Mapping) else tuple(row)
-            for row in rows
-        ]
+        tuples = [row_values(row, names) for row in rows]
         if not is_connect(self.session):
             return self.session.createDataFrame(tuples, schema)
         sent = with_microseconds(schema)

@@ -89,12 +89,16 @@ def to_batches(rows: TaskRows, schema: StructType) -> Iterator[pa.RecordBatch]:
     """
     import pyarrow as pa
     from pyspark.sql.pandas.types import to_arrow_schema
-    from pyspark.sql.types import _make_type_verifier
+    from pyspark.sql.types import DecimalType, _make_type_verifier
 
     arrow = to_arrow_schema(schema, timezone="UTC")
     # the conversion to Arrow does not report the column
     verify: Callable[[tuple[Any, ...]], None] = _make_type_verifier(schema)
-    scales = [getattr(field.dataType, "scale", None) for field in schema.fields]
+    scales = {
+        place: field.dataType.scale
+        for place, field in enumerate(schema.fields)
+        if isinstance(field.dataType, DecimalType)
+    }
     waiting: list[tuple[Any, ...]] = []
     for row in rows:
         if isinstance(row, pa.RecordBatch | pa.Table):
@@ -102,11 +106,17 @@ def to_batches(rows: TaskRows, schema: StructType) -> Iterator[pa.RecordBatch]:
             waiting = []
             yield from _with_schema(row, arrow)
             continue
-        waiting.append(_values(row, schema.names))
-        verify(waiting[-1])
-        for value, scale in zip(waiting[-1], scales, strict=True):
-            if isinstance(value, Decimal) and scale is not None and not _fits(value, scale):
+        values = row_values(row, schema.names)
+        if len(values) != len(schema.names):
+            raise ValueError(
+                f"a row has {len(values)} values, and there are {len(schema.names)} columns"
+            )
+        verify(values)
+        for place, scale in scales.items():
+            value = values[place]
+            if isinstance(value, Decimal) and not _fits(value, scale):
                 raise ValueError(f"{value} has more than {scale} digits after the point")
+        waiting.append(values)
         if len(waiting) == BATCH:
             yield from _rows_as_batches(waiting, schema)
             waiting = []
@@ -121,11 +131,10 @@ def _fits(value: Decimal, scale: int) -> bool:
     return dropped <= 0 or not any(digits[-dropped:])
 
 
-def _values(row: Sequence[Any] | Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+def row_values(row: Sequence[Any] | Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """Return the values of a row in order; columns that a mapping lacks are NULL."""
     if isinstance(row, Mapping):
         return tuple(row.get(name) for name in names)
-    if len(row) != len(names):
-        raise ValueError(f"a row has {len(row)} values, and there are {len(names)} columns")
     return tuple(row)
 
 

@@ -16,7 +16,9 @@ from pyiceberg.transforms import IdentityTransform
 
 from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
+from schema_core.connectors.iceberg import options as options_of
 from schema_core.connectors.iceberg.client import require_no_class
+from schema_core.connectors.iceberg.options import DEFAULT_VERSION
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.mappings.iceberg.partitioning import (
     Term,
@@ -48,10 +50,8 @@ CONNECTOR = "connector"
 #: The property with the comment of a table, view or namespace, as Spark has it.
 COMMENT = "comment"
 # Options that are not properties of the table.
-FORMAT_VERSION, LOCATION = "format-version", "location"
-PARTITION_BY, SORT_BY = "partition-by", "sort-by"
-#: The default of pyiceberg.
-DEFAULT_VERSION = "2"
+FORMAT_VERSION, PARTITION_BY = options_of.FORMAT_VERSION.key, options_of.PARTITION_BY.key
+LOCATION, SORT_BY = "location", "sort-by"
 #: Options with a meaning of their own in the metadata of a table.
 METADATA_OPTIONS = (FORMAT_VERSION, LOCATION, PARTITION_BY, SORT_BY)
 

@@ -15,6 +15,7 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 
 from schema_core.base.contained_paths import normalize_path
+from schema_core.connectors.iceberg.client import local_path
 
 
 def purge_table(catalog: Catalog, identifier: tuple[str, ...], table: Table) -> None:
@@ -63,15 +64,14 @@ def _remove_directories(location: str) -> None:
     They are those of data and metadata, and those of partitions (``day=2026-01-01``) below them.
     Others are not the table's.
     """
-    root = location.removeprefix("file://")
-    if not root.startswith("/"):
+    if (root := local_path(location)) is None:
         return
     for directory in (Path(root, "data"), Path(root, "metadata")):
         for inner, _, _ in os.walk(directory, topdown=False):
             parts = Path(inner).relative_to(directory).parts
             if all("=" in part for part in parts):
                 _remove_if_empty(Path(inner))
-    _remove_if_empty(Path(root))
+    _remove_if_empty(root)
 
 
 def _remove_if_empty(directory: Path) -> None:

@@ -56,7 +56,6 @@ from schema_core.catalog.stores.object_store import (
 )
 from schema_core.catalogs.iceberg.definitions import (
     COMMENT,
-    DEFAULT_VERSION,
     FORMAT_VERSION,
     StoredDefinition,
     declared_fields,
@@ -74,7 +73,7 @@ from schema_core.connectors.iceberg.client import (
     open_catalog,
     require_version,
 )
-from schema_core.connectors.iceberg.options import CATALOG_TYPE
+from schema_core.connectors.iceberg.options import CATALOG_TYPE, DEFAULT_VERSION
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (

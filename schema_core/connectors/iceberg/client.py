@@ -46,8 +46,8 @@ from schema_core.errors import (
 #: The file with the tables of an embedded catalog, in its warehouse.
 EMBEDDED = "iceberg-catalog.db"
 #: Property of pyiceberg -> the option that sets it.
-OWN = {"type": CATALOG_TYPE.key, "uri": URI.key, "warehouse": WAREHOUSE.key,
-       "credential": CREDENTIAL.key, "token": TOKEN.key}  # fmt: skip
+OWN = {"type": CATALOG_TYPE, "uri": URI, "warehouse": WAREHOUSE, "credential": CREDENTIAL,
+       "token": TOKEN}  # fmt: skip
 #: Properties of pyiceberg that are not strings.
 MAPPINGS = frozenset({"auth", "ssl"})
 #: The versions of the format that pyiceberg writes.
@@ -69,19 +69,15 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
             `invalid-option-value` for a warehouse in a home directory.
         UnsupportedError: with code `iceberg-property-not-supported`.
     """
-    kind = CATALOG_TYPE.of(options) or "sql"
-    properties = {"type": kind}
-    for option, key in ((URI, "uri"), (WAREHOUSE, "warehouse"), (CREDENTIAL, "credential"),
-                        (TOKEN, "token")):  # fmt: skip
-        if (value := option.of(options)) is not None:
-            properties[key] = value
+    given = {key: option.of(options) for key, option in OWN.items()}
+    properties = {key: value for key, value in given.items() if value is not None}
     prefix = f"{PROPERTY.key}."
     for key, value in options.items():
         if key.startswith(prefix):
             name = key.removeprefix(prefix)
             require_property(name)
             properties[name] = value
-    if kind != "sql":
+    if properties["type"] != "sql":
         return properties
     if "warehouse" not in properties:
         raise SchemaError(
@@ -106,12 +102,19 @@ def _resolve_warehouse(text: str) -> tuple[str, Path | None]:
             code="invalid-option-value",
             hint="write the home directory itself: '~' is not expanded",
         )
-    if (match := _LOCAL_URL.match(warehouse)) is not None:
-        return warehouse, Path(match[1])
+    if _LOCAL_URL.match(warehouse) is not None:
+        return warehouse, local_path(warehouse)
     if _URL.match(warehouse) is not None:
         return warehouse, None
     directory = Path(warehouse).absolute()
     return str(directory), directory
+
+
+def local_path(location: str) -> Path | None:
+    """Return the absolute path of a location on the local file system, None for others."""
+    match = _LOCAL_URL.match(location)
+    path = match[1] if match is not None else location
+    return Path(path) if path.startswith("/") else None
 
 
 def _embedded_uri(warehouse: str, directory: Path | None) -> str:
@@ -134,7 +137,7 @@ def require_property(name: str) -> None:
         UnsupportedError: with code `iceberg-property-not-supported`.
     """
     if name in OWN:
-        problem, hint = "is an option", f"set the option {OWN[name]!r}"
+        problem, hint = "is an option", f"set the option {OWN[name].key!r}"
     elif name in MAPPINGS:
         problem, hint = "is a mapping, not a string", "set 'credential' or 'token'"
     else:

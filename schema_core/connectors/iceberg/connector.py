@@ -40,6 +40,7 @@ from schema_core.types import DataTypes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.catalog.objects import CatalogTable
     from schema_core.connectors.iceberg.writing import IcebergStage
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, WriteContext
@@ -106,12 +107,7 @@ class IcebergConnector(
                     hint=f"remove the option, or write a branch by {BRANCH.key!r}",
                 )
         old = context.replaced
-        if old is not None and [
-            (column.name, getattr(column, "data_type", None)) for column in old.schema.columns
-        ] != [
-            (column.name, getattr(column, "data_type", None))
-            for column in context.table.schema.columns
-        ]:
+        if old is not None and _typed_names(old) != _typed_names(context.table):
             raise UnsupportedError(
                 "REPLACE TABLE AS does not change the columns of a table of Iceberg",
                 code="unsupported-ability",
@@ -173,3 +169,7 @@ class IcebergConnector(
         from schema_core.connectors.iceberg.writing import delete_rows
 
         delete_rows(open_table(context.options), context.options)
+
+
+def _typed_names(table: CatalogTable) -> list[tuple[str, object]]:
+    return [(column.name, getattr(column, "data_type", None)) for column in table.schema.columns]

@@ -57,6 +57,8 @@ TAG = ConfigOption("tag", str, None, "read this tag")
 #: The options that choose a version of a table.
 VERSION: tuple[ConfigOption[Any], ...] = (SNAPSHOT_ID, AS_OF_TIMESTAMP, BRANCH, TAG)
 
+#: The version of the format of a new table, as pyiceberg's.
+DEFAULT_VERSION: Final = "2"
 FORMAT_VERSION = ConfigOption("format-version", str, None, "the version of the format: 1 or 2")
 PARTITION_BY = ConfigOption(
     "partition-by", str, None, "partitions by transforms, such as `days(at), bucket(16, id)`"

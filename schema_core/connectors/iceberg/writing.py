@@ -21,6 +21,7 @@ from pyiceberg.transforms import IdentityTransform
 from schema_core.connectors.iceberg.client import (
     catalog_properties,
     iceberg_errors,
+    local_path,
     open_catalog,
     open_table,
     require_version,
@@ -30,6 +31,7 @@ from schema_core.connectors.iceberg.options import (
     CATALOG_DATABASE,
     CATALOG_TABLE,
     CATALOG_TYPE,
+    DEFAULT_VERSION,
     FILE_PATH,
     FORMAT_VERSION,
     ICEBERG,
@@ -334,7 +336,7 @@ def new_table_access(context: WriteContext, job: str) -> FileAccess:
         UnsupportedError: with code `unsupported-ability` where the catalog chooses directories.
     """
     properties = catalog_properties(context.options)
-    if (CATALOG_TYPE.of(context.options) or "sql") != "sql":
+    if CATALOG_TYPE.of(context.options) != "sql":
         raise UnsupportedError(
             "CREATE TABLE AS needs the directory of the table, which this catalog chooses",
             code="unsupported-ability",
@@ -345,9 +347,9 @@ def new_table_access(context: WriteContext, job: str) -> FileAccess:
         for column in context.table.resolved_schema.columns
         if isinstance(column, PhysicalColumn)
     ]
-    version = FORMAT_VERSION.of(context.options) or "2"
+    version = FORMAT_VERSION.of(context.options) or DEFAULT_VERSION
     require_version(version)
-    schema = new_schema(columns, context.upsert_key, nanoseconds=version == "3")
+    schema = new_schema(columns, context.upsert_key, nanoseconds=False)
     terms = identity_terms(context.table.partition_keys)
     if (text := PARTITION_BY.of(context.options)) is not None:
         terms = parse_terms(text, ordered=False)
@@ -383,8 +385,7 @@ def create_table(context: WriteContext, metadata: Any = None) -> None:
 
 def find_files(location: str, job: str) -> list[str]:
     """Return the files of a job below the directory of a table on the local file system."""
-    root = location.removeprefix("file://")
-    if not root.startswith("/"):
+    if (root := local_path(location)) is None:
         return []
     files = Path(root, "data").rglob("*.parquet")
     return [str(file) for file in files if is_file_of(str(file), job)]

@@ -166,7 +166,7 @@ class Topics:
     """
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self.options = dict(options.items())
+        self.options = {key.lower(): value for key, value in options.items()}
         self.properties = client_properties(options)
         self._consumer: Consumer | None = None
 
@@ -181,7 +181,7 @@ class Topics:
 
     def option(self, key: str) -> str | None:
         """Return an option, by its name in any case."""
-        return next((self.options[own] for own in self.options if own.lower() == key.lower()), None)
+        return self.options.get(key.lower())
 
     def close(self) -> None:
         if self._consumer is not None:
@@ -240,18 +240,18 @@ class Topics:
     def _given(self, text: str) -> Offsets:
         """Return the offsets of an option (TopicError for a partition that does not exist)."""
         given: Offsets = json.loads(text)
-        places = {(one.topic, str(one.partition)) for one in self.partitions()}
+        places = {(place.topic, str(place.partition)) for place in self.partitions()}
         for topic, partitions in given.items():
             for number in partitions:
                 if (topic, number) not in places:
-                    raise TopicError(f"partition {number} of topic {topic!r} does not exist")
+                    raise TopicError(f"{_shown(topic, number)} does not exist")
         return given
 
     def earliest(self) -> Offsets:
-        return _offsets_of(self.partitions(), lambda one: self._watermarks(one)[0])
+        return _offsets_of(self.partitions(), lambda place: self._watermarks(place)[0])
 
     def latest(self) -> Offsets:
-        return _offsets_of(self.partitions(), lambda one: self._watermarks(one)[1])
+        return _offsets_of(self.partitions(), lambda place: self._watermarks(place)[1])
 
     def first(self, topic: str, partition: str) -> int:
         """Return the first offset of a partition."""
@@ -286,32 +286,37 @@ class Topics:
 
     def _at_time(self, millis: int) -> Offsets:
         """Return the first offsets that are not before a time; the end if there is none."""
-        wanted = [TopicPartition(one.topic, one.partition, millis) for one in self.partitions()]
+        wanted = [
+            TopicPartition(place.topic, place.partition, millis) for place in self.partitions()
+        ]
         places = self._ask(lambda: self.consumer.offsets_for_times(wanted, timeout=REQUEST))
         return _offsets_of(
-            places, lambda one: one.offset if one.offset >= 0 else self._watermarks(one)[1]
+            places,
+            lambda place: place.offset if place.offset >= 0 else self._watermarks(place)[1],
         )
 
     def _of_group(self, reset: str | None, without: Mapping[str, Any] | None = None) -> Offsets:
         """Return the committed offsets; `reset` is where a partition without them starts."""
         known = {(name, number) for name, given in (without or {}).items() for number in given}
-        wanted = [one for one in self.partitions() if (one.topic, str(one.partition)) not in known]
+        wanted = [
+            place for place in self.partitions() if (place.topic, str(place.partition)) not in known
+        ]
         if not wanted or (without is not None and "group.id" not in self.properties):
             places = wanted
         else:
             places = self._ask(lambda: self.consumer.committed(wanted, timeout=REQUEST))
 
         def offset(place: TopicPartition) -> int:
+            shown = _shown(place.topic, place.partition)
             if place.error is not None:
-                raise TopicError(f"{_shown(place)}: {place.error.str()}")
+                raise TopicError(f"{shown}: {place.error.str()}")
             if place.offset != OFFSET_INVALID:
                 return int(place.offset)
             low, high = self._watermarks(place)
             if reset in ("earliest", "latest"):
                 return low if reset == "earliest" else high
-            raise TopicError(
-                f"the group {self.properties.get('group.id')!r} has no offset of {_shown(place)}"
-            )
+            group = self.properties.get("group.id")
+            raise TopicError(f"the group {group!r} has no offset of {shown}")
 
         return _offsets_of(places, offset)
 
@@ -325,8 +330,8 @@ def _offsets_of(
     return result
 
 
-def _shown(place: TopicPartition) -> str:
-    return f"partition {place.partition} of topic {place.topic!r}"
+def _shown(topic: str, partition: object) -> str:
+    return f"partition {partition} of topic {topic!r}"
 
 
 class MessageRange(InputPartition):  # type: ignore[misc, unused-ignore]
@@ -337,7 +342,7 @@ class MessageRange(InputPartition):  # type: ignore[misc, unused-ignore]
         self.topic, self.partition, self.start, self.end = topic, partition, start, end
 
     def __str__(self) -> str:
-        return f"partition {self.partition} of topic {self.topic!r}"
+        return _shown(self.topic, self.partition)
 
 
 def _ranges(topics: Topics, start: Offsets, end: Offsets) -> list[MessageRange]:
@@ -351,7 +356,7 @@ def _ranges(topics: Topics, start: Offsets, end: Offsets) -> list[MessageRange]:
             first = start.get(topic, {}).get(number)
             first = topics.first(topic, number) if first is None else first
             ranges.append(MessageRange(topic, int(number), first, last))
-    return [one for one in ranges if one.start < one.end]
+    return [part for part in ranges if part.start < part.end]
 
 
 # --- reading -------------------------------------------------------------------------------------
@@ -398,7 +403,7 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
             for number, offset in partitions.items():
                 if (last := end.get(topic, {}).get(number)) is None or last < offset:
                     raise TopicError(
-                        f"partition {number} of topic {topic!r} ends at {last}, before {offset}, "
+                        f"{_shown(topic, number)} ends at {last}, before {offset}, "
                         "up to which the job has read: the topic was deleted"
                     )
         return _limited(self.topics, start, end, limit) if isinstance(limit, ReadMaxRows) else end
@@ -420,14 +425,14 @@ class TopicStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  #
 def _limited(topics: Topics, start: Offsets, end: Offsets, limit: ReadMaxRows) -> Offsets:
     """Return the end of at most so many messages, shared by the partitions as they have them."""
     ranges = _ranges(topics, start, end)
-    total = sum(one.end - one.start for one in ranges)
+    total = sum(part.end - part.start for part in ranges)
     if total <= limit.max_rows:
         return end
     left = limit.max_rows
     result = {topic: dict(partitions) for topic, partitions in end.items()}
-    for one in sorted(ranges, key=lambda one: one.end - one.start):
-        share = min(left, max(1, (one.end - one.start) * limit.max_rows // total))
-        result[one.topic][str(one.partition)] = one.start + share
+    for part in sorted(ranges, key=lambda part: part.end - part.start):
+        share = min(left, max(1, (part.end - part.start) * limit.max_rows // total))
+        result[part.topic][str(part.partition)] = part.start + share
         left -= share
     return result
 

@@ -456,11 +456,7 @@ def _client_source(
     """Register the data source over `confluent-kafka`, and return it, with its options."""
     from schema_core.connectors.kafka import client_source as client
 
-    properties = {
-        key.removeprefix(client.PREFIX): value
-        for key, value in settings.items()
-        if key.startswith(client.PREFIX)
-    }
+    properties = client.client_properties(settings)
     own = to_client_properties(properties)
     _check_pattern(settings.get("subscribePattern"))
     if (reason := client.why_refused(own, writes="topic" in settings)) is not None:

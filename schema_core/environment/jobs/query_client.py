@@ -17,7 +17,7 @@ T = TypeVar("T")
 class QueryClient(JobClient):
     """The client of a query: it runs from its statement until all rows are read.
 
-    `TableResult.wait` does not wait for it, since nobody else reads the rows.
+    `TableResult.wait` does not wait for it: only the caller reads the rows.
     """
 
     def __init__(self) -> None:

@@ -53,11 +53,11 @@ def require_replay(connectors: Iterable[SparkConnector]) -> None:
 
     The error has the code `streaming-not-supported`.
     """
-    for one in connectors:
-        if not can_replay(one):
+    for connector in connectors:
+        if not can_replay(connector):
             raise UnsupportedError(
-                f"the connector {one.identifier!r} cannot repeat rows, so a job with a checkpoint "
-                "would lose those of a micro-batch that fails",
+                f"the connector {connector.identifier!r} cannot repeat rows, so a job with a "
+                "checkpoint would lose those of a micro-batch that fails",
                 code="streaming-not-supported",
                 hint=f"write a table that needs no checkpoint, such as one of 'print', after "
                 f"RESET '{CHECKPOINTS.key}'",

@@ -412,7 +412,7 @@ class _Prefixes:
         if adds_elements(join):
             columns = (*left.relation.columns, *join.right.columns)
             added = replace(join, left=left.relation, columns=columns)
-            # the elements of a row have its key: they are not told apart
+            # the elements of a row have its key, so they do not differ
             return left._replace(relation=added, is_updated=False, arrival=None)
         if join.kind not in _JOINS or (
             join.condition is not None and (subqueries_in(join.condition))
@@ -644,7 +644,7 @@ def _groups(block: Select, version: Typed) -> _Versions:
     if is_window or any(isinstance(part, _UNSORTED) for key in keys for part in key.type.walk()):
         raise _NotByRowError
     if sets is not None and len(set(map(frozenset, sets))) < len(sets):
-        raise _NotByRowError  # the groups of equal sets are not told apart
+        raise _NotByRowError  # the groups of equal sets have the same keys
     with_version = sets and tuple((*places, len(keys)) for places in sets)
     grouping = relational.Grouping((*keys, version), with_version)
     if sets and keys:

@@ -151,7 +151,7 @@ OTHERS = {
     "RAND_INTEGER": udf(rand_integer),
     "UUID": native("uuid()"),
     "CURRENT_DATABASE": native(current_database),
-    #: of `query.updates`: of a row that is no change
+    #: of `query.updates`: of a row that is not a change
     "$KIND": native("'+I'"),
     #: of `query.derived_versions`
     "$ARRIVAL": native("monotonically_increasing_id()"),

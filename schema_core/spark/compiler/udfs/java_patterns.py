@@ -97,8 +97,8 @@ def extract_group(text: str | None, pattern: str | None, group: int | None) -> s
         return None
     if not 0 <= group <= group_count(pattern):
         return None
-    found = compile_pattern(pattern).search(text)
-    return None if found is None else found[group]
+    match = compile_pattern(pattern).search(text)
+    return None if match is None else match[group]
 
 
 def extract_optional_groups(
