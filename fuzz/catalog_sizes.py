@@ -22,8 +22,8 @@ from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import CatalogDatabase
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.stores.object_store import StoredKind
+from schema_core.catalogs.serialization import serialize
 from schema_core.catalogs.sql.catalog import SqlCatalog
-from schema_core.catalogs.sql.serialization import serialize
 from schema_core.errors import NotFoundError
 from schema_core.testing.catalog_cases import PLAIN
 

@@ -10,6 +10,7 @@ from schema_core.catalog.api import (
 from schema_core.catalog.api import (
     Catalog as Catalog,
 )
+from schema_core.catalog.api import FunctionDefinitionFactory as FunctionDefinitionFactory
 from schema_core.catalog.changes.table_changes import (
     TableChange as TableChange,
 )
@@ -152,6 +153,7 @@ from schema_core.catalog.statistics import (
 from schema_core.catalog.statistics import (
     ColumnStatisticsData as ColumnStatisticsData,
 )
+from schema_core.catalog.statistics import StoredStatistics as StoredStatistics
 from schema_core.catalog.stores.catalog_store import (
     CatalogDescriptor as CatalogDescriptor,
 )
@@ -167,9 +169,15 @@ from schema_core.catalog.stores.catalog_store import (
 from schema_core.catalog.stores.memory import (
     InMemoryCatalog as InMemoryCatalog,
 )
+from schema_core.catalog.stores.object_store import ObjectKey as ObjectKey
+from schema_core.catalog.stores.object_store import ObjectStore as ObjectStore
+from schema_core.catalog.stores.object_store import ObjectTransaction as ObjectTransaction
+from schema_core.catalog.stores.object_store import StoredKind as StoredKind
+from schema_core.catalog.stores.object_store import StoredObject as StoredObject
 from schema_core.catalog.stores.optimistic_locking import (
     require_expected as require_expected,
 )
+from schema_core.catalog.stores.stored_catalog import StoredCatalog as StoredCatalog
 from schema_core.schema.columns import (
     Column as Column,
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import partial
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.paths import ObjectPath
@@ -19,6 +19,7 @@ from schema_core.catalog import objects
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.migration_history import CatalogMigration
+from schema_core.catalog.partition_filters import select_partitions
 from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.statistics import (
     CatalogColumnStatistics,
@@ -28,6 +29,7 @@ from schema_core.catalog.statistics import (
 )
 from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
+from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
 
 #: The options of tables of files: how many versions are kept, and the time of the one to read.
@@ -59,6 +61,22 @@ def require_catalog_names(name: object, default_database: object) -> None:
     for what, item in (("name", name), ("default_database", default_database)):
         if is_blank(str(require_instance(item, str, what))):
             raise SchemaError(f"{what} must not be blank", code="blank-name")
+
+
+class FunctionDefinitionFactory(Protocol):
+    """Loads the functions of a catalog, as Flink's interface of this name."""
+
+    def create_function_definition(
+        self, name: str, catalog_function: objects.CatalogFunction
+    ) -> object:
+        """Return a function in Python, the result of `udf`, or a `FunctionClass`.
+
+        The factory decides which code the stored definition may name.
+
+        Args:
+            name: The name of the function.
+            catalog_function: Its definition in the catalog.
+        """
 
 
 class Catalog(ABC):
@@ -300,6 +318,25 @@ class Catalog(ABC):
         """Return the partitions that have all values of `partition_spec`."""
         self._refuse(Capability.PARTITIONS)
 
+    def list_partitions_by_filter(
+        self, table_path: ObjectPath, filters: Sequence[Expression | str]
+    ) -> list[objects.CatalogPartitionSpec]:
+        """Return the partitions for which all filters are TRUE.
+
+        Args:
+            table_path: The path of the table.
+            filters: Conditions over the partition keys, as expressions or in SQL: comparisons of
+                one key with constants, combined by AND, OR and NOT. Values that are not of the
+                type of their key are NULL.
+
+        Raises:
+            NotFoundError: `table-not-found`.
+            SchemaError: `not-partitioned`, or an error of an expression such as `unknown-column`.
+            UnsupportedError: `unsupported-partition-filter` for other conditions.
+        """
+        specs = self.list_partitions(table_path)
+        return select_partitions(self.get_table(table_path), specs, filters)
+
     def get_partition(
         self, table_path: ObjectPath, partition_spec: objects.CatalogPartitionSpec
     ) -> objects.CatalogPartition:
@@ -446,6 +483,13 @@ class Catalog(ABC):
 
     def function_exists(self, function_path: ObjectPath) -> bool:
         return False
+
+    def get_function_definition_factory(self) -> FunctionDefinitionFactory | None:
+        """Return what loads the functions of this catalog, as Flink's method; None by default.
+
+        Without it, a function is a declared class or a function in Python of an allowed module.
+        """
+        return None
 
     def create_function(
         self, function_path: ObjectPath, function: objects.CatalogFunction, ignore_if_exists: bool

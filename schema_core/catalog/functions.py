@@ -19,10 +19,17 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.base.text import Span, show
+from schema_core.catalog.api import FunctionDefinitionFactory
 from schema_core.catalog.objects import CatalogFunction, FunctionLanguage
 from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.temporary import Admission, TemporaryStore, admit_all
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, similar
+from schema_core.errors import (
+    AlreadyExistsError,
+    NotFoundError,
+    SchemaCoreError,
+    SchemaError,
+    similar,
+)
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.typed import Function, FunctionKind, Rules, Signature, Spark
 from schema_core.expressions.user_functions import (
@@ -228,6 +235,22 @@ def _import_class(name: str) -> FunctionClass:
     return declaration_of(found)
 
 
+def _create_definition(
+    factory: FunctionDefinitionFactory, name: str, function: CatalogFunction
+) -> FunctionClass:
+    """Return what a catalog's factory loads (`invalid-function-class` if it fails)."""
+    try:
+        created = factory.create_function_definition(name, function)
+    except SchemaCoreError:
+        raise
+    except Exception as error:  # of the factory
+        raise SchemaError(
+            f"the catalog cannot load the function {name!r}: {type(error).__name__}: {error}",
+            code="invalid-function-class",
+        ) from error
+    return created if isinstance(created, FunctionClass) else declaration_of(created)
+
+
 def _is_declared(name: str) -> bool:
     """Return whether the program itself declared this name as a function of SQL."""
     module, _, attribute = name.rpartition(".")
@@ -299,6 +322,8 @@ class FoundFunction:
     place: FunctionLocation
     path: tuple[str, ...]
     definition: Definition | tuple[Function, ...]
+    #: of a catalog that loads its functions itself
+    factory: FunctionDefinitionFactory | None = field(default=None, compare=False)
 
 
 def lower_names(identifier: ObjectIdentifier) -> ObjectIdentifier:
@@ -387,6 +412,8 @@ class FunctionCatalog:
                 return definition
             case FunctionClass():
                 return definition.rows(name, found.path)
+            case CatalogFunction() if found.factory is not None:
+                return _create_definition(found.factory, name, definition).rows(name, found.path)
             case CatalogFunction():
                 return self.load(definition).rows(name, found.path)
 
@@ -463,7 +490,12 @@ class FunctionCatalog:
         if not catalog.function_exists(identifier.to_object_path()):
             return None
         definition = catalog.get_function(identifier.to_object_path())
-        return FoundFunction(FunctionLocation.CATALOG, tuple(identifier.to_list()), definition)
+        return FoundFunction(
+            FunctionLocation.CATALOG,
+            tuple(identifier.to_list()),
+            definition,
+            catalog.get_function_definition_factory(),
+        )
 
     # --- creating and dropping -----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Catalogs that store their objects in a SQL database or a Hive metastore."""
+"""Catalogs that store their objects in a SQL database, a Hive metastore or documents by key."""
 
 from schema_core.base.lazy import attach
 

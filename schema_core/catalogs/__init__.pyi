@@ -1,3 +1,9 @@
+from schema_core.catalogs.documents import (
+    DocumentCatalog as DocumentCatalog,
+)
+from schema_core.catalogs.documents import (
+    Documents as Documents,
+)
 from schema_core.catalogs.hive.catalog import (
     HiveCatalog as HiveCatalog,
 )

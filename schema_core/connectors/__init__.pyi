@@ -25,6 +25,7 @@ from schema_core.environment.options import memory_size as memory_size
 from schema_core.environment.options import nanoseconds as nanoseconds
 from schema_core.environment.options import string_list as string_list
 from schema_core.environment.options import string_map as string_map
+from schema_core.expressions.comparisons import Comparison as Comparison
 from schema_core.spark.changelog import CHANGE_ORDER as CHANGE_ORDER
 from schema_core.spark.changelog import ROW_KIND as ROW_KIND
 from schema_core.spark.changelog import Changelog as Changelog
@@ -71,7 +72,6 @@ from schema_core.spark.connector import TableContext as TableContext
 from schema_core.spark.connector import VectorQuery as VectorQuery
 from schema_core.spark.connector import WriteContext as WriteContext
 from schema_core.spark.connector import metadata_column as metadata_column
-from schema_core.spark.filters import Comparison as Comparison
 from schema_core.spark.filters import Filter as Filter
 from schema_core.spark.filters import FilterResult as FilterResult
 from schema_core.spark.task_rows import python_rows as python_rows

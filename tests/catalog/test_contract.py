@@ -32,17 +32,22 @@ class TestSqlCatalog(ManyWriters):
         return SqlCatalog("mine", f"sqlite:///{directory}/catalog.db")
 
 
-def tutorial() -> dict[str, Any]:
-    """Return what the tutorial defines, without its examples."""
+def page(path: str) -> dict[str, Any]:
+    """Return what a page defines, without its examples."""
     names: dict[str, Any] = {"__name__": "__example__"}
-    for _, code in blocks(ROOT / "docs" / "tutorials" / "catalog.md"):
+    for _, code in blocks(ROOT / "docs" / path):
         if ">>>" not in code:
             exec(code, names)
     return names
 
 
-class TestTutorial(ManyWriters, tutorial()["TestJsonCatalog"]):  # type: ignore[misc]
+class TestTutorial(ManyWriters, page("tutorials/catalog.md")["TestJsonCatalog"]):  # type: ignore[misc]
     """The catalog of the tutorial."""
+
+
+@pytest.mark.slow
+class TestKeyValueCatalog(ManyWriters, page("how-to/key-value-catalog.md")["TestKeyValueCatalog"]):  # type: ignore[misc]
+    """The catalog of the page, whose example `tests/test_docs.py` runs."""
 
 
 def kit() -> dict[str, Any]:

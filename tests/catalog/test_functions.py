@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core import TableEnvironment
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath
 from schema_core.catalog.functions import ORDER, FunctionCatalog, FunctionClass, FunctionLocation
 from schema_core.catalog.objects import CatalogFunction
@@ -11,6 +12,7 @@ from schema_core.catalog.registry import CatalogRegistry
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
 from schema_core.expressions.typed import FunctionKind
+from schema_core.pyflink.table.udf import udf
 from schema_core.sql.syntax import NOWHERE
 from schema_core.types import DataTypes
 
@@ -143,3 +145,30 @@ def test_listings(functions: FunctionCatalog) -> None:
     assert {"both", "kept", "upper"} <= set(functions.list_functions())
     functions.modules.unload("core")
     assert ["both", "kept"] == functions.list_functions()
+
+
+class Prefixing(InMemoryCatalog):
+    """A catalog whose functions are created from their definitions."""
+
+    def get_function_definition_factory(self) -> Prefixing:
+        return self
+
+    def create_function_definition(self, name: str, catalog_function: CatalogFunction) -> object:
+        if catalog_function.class_name == "wrong":
+            raise KeyError(name)
+        return udf(lambda text: catalog_function.class_name + text, result_type="STRING")
+
+
+def test_a_catalog_loads_its_functions() -> None:
+    env = TableEnvironment.create()
+    env.register_catalog("mine", Prefixing("mine", "db"))
+    env.use_catalog("mine")
+    env.execute_sql("CREATE FUNCTION greet AS 'Hello, '")
+    env.execute_sql("CREATE FUNCTION broken AS 'wrong'")
+
+    schema = env.sql_query("SELECT greet('Ann') AS g").get_resolved_schema()
+    assert [DataTypes.STRING()] == schema.get_column_data_types()
+    with pytest.raises(SchemaError) as caught:
+        env.sql_query("SELECT broken('Ann')")
+    assert "invalid-function-class" == caught.value.code
+    assert "the catalog cannot load the function 'broken': KeyError" in caught.value.problem

@@ -307,3 +307,40 @@ def test_properties_of_tables_do_not_name_classes(
     table = SqlCatalog("lake", **iceberg(env).properties).load_table(("default", "t"))
     table.transaction().set_properties({name: value}).commit_transaction()
     assert code(env, "DESCRIBE t") == refusal
+
+
+def call(env: TableEnvironment, name: str, *arguments: str) -> Any:
+    """Call a procedure as CALL does, which evaluates arguments with Spark."""
+    (result,) = env.get_catalog("lake").get_procedure(ObjectPath("system", name)).call(*arguments)
+    return result
+
+
+def test_a_table_is_registered_by_its_metadata(env: TableEnvironment) -> None:
+    env.execute_sql("CREATE TABLE t (a INT)")
+    file = call(env, "unregister_table", "default.t")
+    assert Path(file).exists()
+    assert [] == env.list_tables()
+
+    assert "default.u" == call(env, "register_table", "default.u", file)
+    assert ["a"] == env.from_path("u").get_resolved_schema().get_column_names()
+    with pytest.raises(SchemaCoreError, match=r"there is already a table 'default\.u'"):
+        call(env, "register_table", "default.u", file)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "expected"),
+    [
+        ("unregister_table", ["t"], "invalid-path-length"),
+        ("unregister_table", ["default.t"], "table-not-found"),
+        ("register_table", ["none.t", "nowhere"], "database-not-found"),
+        ("register_table", ["default.t", "/nowhere/metadata.json"], "iceberg-failed"),
+        ("rewrite_table", ["default.t"], "procedure-not-found"),
+    ],
+)
+def test_refused_procedures(
+    env: TableEnvironment, name: str, arguments: list[str], expected: str
+) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        call(env, name, *arguments)
+
+    assert expected == caught.value.code

@@ -11,8 +11,8 @@ from schema_core import DataTypes, EnvironmentSettings, ModelDescriptor, Schema,
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog.objects import CatalogFunction, CatalogType, FunctionLanguage, ResourceUri
 from schema_core.catalog.stores.object_store import StoredKind
+from schema_core.catalogs import serialization
 from schema_core.catalogs.hive.codec import HiveCodec
-from schema_core.catalogs.sql import serialization
 from schema_core.catalogs.sql.catalog import SqlCatalog
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError
 from schema_core.properties.limits import get_store_limits

@@ -17,7 +17,7 @@ from schema_core.catalog import InMemoryCatalog, ObjectPath
 from schema_core.catalog.migration_history import ADDED_FIELDS, MAX_USER, user_name
 from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.catalogs import SqlCatalog
-from schema_core.catalogs.sql.serialization import deserialize, serialize
+from schema_core.catalogs.serialization import deserialize, serialize
 from schema_core.errors import SchemaCoreError
 from schema_core.migration import MigrationDirectory, MigrationFile, MigrationState, Migrator
 from schema_core.sql.parser import parse_statements

@@ -18,7 +18,7 @@ import pytest
 
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
-from schema_core.spark.filters import MIRRORED
+from schema_core.expressions.comparisons import MIRRORED
 
 START = dt.datetime.fromisoformat("2024-01-01")
 #: Microseconds after `START`.

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
+from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
@@ -47,6 +48,9 @@ class ObjectKey:
 
     @staticmethod
     def of(kind: StoredKind, path: ObjectPath) -> ObjectKey:
+        """Return the key of an object in a database."""
+        require_instance(kind, StoredKind, "kind")
+        require_instance(path, ObjectPath, "path")
         return ObjectKey(kind, path.database_name, path.object_name)
 
     @property

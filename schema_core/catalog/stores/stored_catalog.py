@@ -310,7 +310,12 @@ class StoredCatalog(Catalog, Generic[S]):
             self._refuse(Capability.MATERIALIZED_TABLES)
         return self._table_names(database_name, objects.TableKind.MATERIALIZED_TABLE)
 
-    def get_table(self, table_path: ObjectPath) -> objects.CatalogBaseTable:
+    def get_table(
+        self, table_path: ObjectPath, timestamp: int | None = None
+    ) -> objects.CatalogBaseTable:
+        """Return the table or view; with a timestamp in milliseconds, as `get_table_at`."""
+        if timestamp is not None:
+            return self.get_table_at(table_path, timestamp)
         table: objects.CatalogBaseTable = self._get(table_key(table_path)).value
         return table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from schema_core.base.arguments import require_instance, validate_methods
@@ -12,6 +13,7 @@ from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.managed import is_managed
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogTable
+from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.object_store import ObjectTransaction
 from schema_core.catalog.stores.stored_catalog import StoredCatalog
@@ -26,10 +28,14 @@ from schema_core.connectors.iceberg.options import (
     LAYOUT,
     VERSION,
 )
-from schema_core.errors import NotFoundError, SchemaError
+from schema_core.errors import NotFoundError, SchemaError, similar
 
 if TYPE_CHECKING:
     from schema_core.catalogs.iceberg.store import IcebergObject, IcebergStore
+
+
+#: The database of procedures, which need not exist.
+PROCEDURE_DATABASE = "system"
 
 
 @validate_methods(Catalog)
@@ -38,7 +44,8 @@ class IcebergCatalog(StoredCatalog[Any]):
 
     A table without a connector has its rows in Iceberg. Others are only defined here: other engines
     see them without rows. Databases are namespaces, nested ones by names with dots. Names of new
-    objects have no dots. Dropping a table deletes its files.
+    objects have no dots. Dropping a table deletes its files; the procedure
+    ``system.unregister_table`` keeps them, and ``system.register_table`` adds a table of files.
 
     Args:
         name: The name of the catalog.
@@ -51,7 +58,7 @@ class IcebergCatalog(StoredCatalog[Any]):
         NotFoundError: with code `missing-extra` without pyiceberg.
     """
 
-    capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS})
+    capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS, Capability.PROCEDURES})
 
     def __init__(
         self, name: str, options: Mapping[str, str], default_database: str = "default"
@@ -113,6 +120,37 @@ class IcebergCatalog(StoredCatalog[Any]):
                 hint="read a later version: the time is in milliseconds since 1970",
             )
         return table.copy({**table.options, AS_OF_TIMESTAMP.key: str(timestamp)})
+
+    def list_procedures(self, database_name: str) -> list[str]:
+        """Return the procedures of the database `system`, as Iceberg's for Spark are named."""
+        return sorted(self._procedures()) if database_name == PROCEDURE_DATABASE else []
+
+    def get_procedure(self, procedure_path: ObjectPath) -> Procedure:
+        """Return a procedure of the database `system` (`procedure-not-found`)."""
+        procedures = self._procedures()
+        if procedure_path.database_name == PROCEDURE_DATABASE:
+            with suppress(KeyError):
+                return procedures[procedure_path.object_name]
+        path = procedure_path.get_full_name()
+        raise NotFoundError(
+            f"there is no procedure {path!r}",
+            code="procedure-not-found",
+            hint=similar(path, [f"{PROCEDURE_DATABASE}.{name}" for name in procedures]),
+        )
+
+    def _procedures(self) -> dict[str, Procedure]:
+        text = "STRING NOT NULL"
+        return {
+            "register_table": Procedure.of(
+                lambda table, file: [self.iceberg.register(table, file)],
+                [text, text],
+                text,
+                ["table", "metadata_file"],
+            ),
+            "unregister_table": Procedure.of(
+                lambda table: [self.iceberg.unregister(table)], [text], text, ["table"]
+            ),
+        }
 
     def _replace(
         self,

@@ -51,6 +51,8 @@ from schema_core.catalog.objects import TableKind
 from schema_core.catalog.stores.object_store import (
     ObjectKey,
     StoredKind,
+    exists,
+    missing,
     not_empty,
     require_name,
 )
@@ -431,9 +433,52 @@ class IcebergStore:
             return self.views.drop(namespace, name)
         return True
 
+    def register(self, table: str, metadata_file: str) -> str:
+        """Add a table to the catalog, whose files exist, and return its path.
+
+        Errors: `invalid-path-length`, `table-exists`, `database-not-found`, `iceberg-failed` for a
+        file that is not Iceberg's metadata of a table.
+        """
+        *namespace, name = _table_names(table)
+        key = ObjectKey(StoredKind.TABLE, ".".join(namespace), name)
+        if key.parent is not None and not self.exists(key.parent):
+            raise missing("database", key.database)
+        if self.exists(key):
+            raise exists("table", key)
+        self.check_name(key.kind, name)
+        with iceberg_errors():
+            self.catalog.register_table((*namespace, name), metadata_file)
+        return str(key)
+
+    def unregister(self, table: str) -> str:
+        """Drop a table without its files, and return the path of its metadata.
+
+        Errors: `table-not-found`, also for a view.
+        """
+        identifier = _table_names(table)
+        with iceberg_errors():
+            try:
+                file: str = self.catalog.load_table(identifier).metadata_location
+                self.catalog.drop_table(identifier)
+            except (NoSuchTableError, NoSuchNamespaceError):
+                raise missing("table", table) from None
+        return file
+
 
 def _namespace(database: str) -> tuple[str, ...]:
     return tuple(database.split("."))
+
+
+def _table_names(table: str) -> tuple[str, ...]:
+    """Return the namespace and the name of a table, in one string as in Iceberg's procedures."""
+    names = tuple(table.split("."))
+    if len(names) < 2 or not all(name.strip() for name in names):
+        raise SchemaError(
+            f"{table!r} does not name a table",
+            code="invalid-path-length",
+            hint="write the database and the table, such as 'default.orders'",
+        )
+    return names
 
 
 def _require_no_inner(database: str, inner: list[str]) -> None:

@@ -24,7 +24,7 @@ from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.resolve import ORIGINS
 from schema_core.catalog.stores.object_store import ObjectKey, StoredKind, require_name
 from schema_core.catalog.stores.stored_catalog import StoredCatalog, database_key
-from schema_core.catalogs.sql import serialization
+from schema_core.catalogs import serialization
 from schema_core.errors import SchemaError, at
 from schema_core.properties.property_map import decode_object
 

@@ -18,6 +18,7 @@ from schema_core.catalog.changes.column_history import (
     file_paths,
 )
 from schema_core.catalog.changes.table_changes import Path
+from schema_core.catalog.partition_filters import NULL_NAME, NULL_NAME_OPTION
 from schema_core.connectors.files import csv_files, field_values, file_formats, stored_names
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
 from schema_core.connectors.files.csv_survey import (
@@ -97,9 +98,9 @@ def _directory_name(text: str) -> str:
 
 
 DEFAULT_PARTITION = ConfigOption(
-    "partition.default-name",
+    NULL_NAME_OPTION,
     _directory_name,
-    "__DEFAULT_PARTITION__",
+    NULL_NAME,
     "the directory of a partition whose column is NULL or empty",
 )
 _SCHEME = "^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?"

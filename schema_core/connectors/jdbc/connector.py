@@ -41,6 +41,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.expressions.comparisons import constant_value
 from schema_core.mappings import stored_types
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, adds_row
@@ -82,7 +83,7 @@ from schema_core.spark.connector import (
     TableContext,
     WriteContext,
 )
-from schema_core.spark.filters import Filter, constant_value
+from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import checkpoint_frame, is_connect
 from schema_core.spark.session.frames import select

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 from schema_core.base.lazy import dataclass
 from schema_core.environment.connector import Ability
 from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
+from schema_core.expressions.comparisons import Comparison
 from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
@@ -51,7 +52,7 @@ from schema_core.spark.connector import (
     metadata_column,
     raw_column,
 )
-from schema_core.spark.filters import Comparison, Filter, FilterResult
+from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.reading.pushdown import ScanDemand
 from schema_core.spark.session.api_mode import is_connect, is_same_session
 from schema_core.spark.session.frames import select
