@@ -45,8 +45,11 @@ __all__ = [
 
 #: The modules of the contracts.
 CONTRACTS = {
-    "CatalogContract": "schema_core.testing.catalog_contract",
-    "ConnectorContract": "schema_core.testing.connector_contract",
+    "CatalogContract": ("schema_core.testing.catalog_contract",),
+    "ConnectorContract": (
+        "schema_core.testing.connector_contract",
+        "schema_core.testing.connector_job_contract",
+    ),
 }
 
 
@@ -61,5 +64,6 @@ def __getattr__(name: str) -> Any:
     import pytest
 
     # a failed `assert` of a contract shows its values, as in a test module
-    pytest.register_assert_rewrite(CONTRACTS[name])
-    return getattr(import_module(CONTRACTS[name]), name)
+    modules = CONTRACTS[name]
+    pytest.register_assert_rewrite(*modules)
+    return getattr(import_module(modules[0]), name)

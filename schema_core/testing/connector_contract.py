@@ -7,13 +7,11 @@ cannot do is refused before anything is lost. Each test runs few Spark jobs.
 from __future__ import annotations
 
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from importlib.machinery import PathFinder
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
@@ -39,6 +37,13 @@ from schema_core.testing.connector_cases import (
     TypeSample,
     predicates,
 )
+from schema_core.testing.connector_job_contract import (
+    ConnectorJobContract,
+    import_path,
+    need_write,
+    resolve_table,
+)
+from schema_core.testing.contract_rules import Rule, state_rules
 from schema_core.testing.killed_writes import (
     COMMITTED,
     COMMITTING,
@@ -73,6 +78,7 @@ class MakeTable(Protocol):
         columns: str,
         *,
         partitions: str = "",
+        distribution: str = "",
         like: str | None = None,
         temporary: bool = False,
         options: Mapping[str, str] | None = None,
@@ -83,6 +89,7 @@ class MakeTable(Protocol):
         Args:
             columns: Columns and constraints, in SQL.
             partitions: Partition keys, in SQL.
+            distribution: What follows DISTRIBUTED BY.
             like: The table whose options the new one has.
             temporary: Whether the table is temporary.
             options: Further options.
@@ -112,7 +119,7 @@ class _Killed(Delegate):
         return None
 
 
-class ConnectorContract(ABC):
+class ConnectorContract(ConnectorJobContract, ABC):
     """The tests that every connector for Spark passes.
 
     For an ability that a connector does not declare, only the refusal of statements that need it
@@ -147,7 +154,8 @@ class ConnectorContract(ABC):
     concurrent = True
     #: Why no other process can see the rows, if so: killed writes are not tried.
     in_process_only = ""
-    #: In how many places a process is killed within a commit, for each kind of write. 0 if a commit
+    #: In how many places a process is killed within a commit, for each kind of write. As many as a
+    #: commit has calls that change files, sockets or databases: before each of them. 0 if a commit
     #: waits for the commits of all other tables.
     commit_kills = 2
     #: ``module:name`` of a callable that returns the connector in another process; empty: its
@@ -238,6 +246,7 @@ class ConnectorContract(ABC):
             columns: str,
             *,
             partitions: str = "",
+            distribution: str = "",
             like: str | None = None,
             temporary: bool = False,
             options: Mapping[str, str] | None = None,
@@ -252,12 +261,13 @@ class ConnectorContract(ABC):
                 for key, value in every.items()
                 if key != without
             )
-            by = f" PARTITIONED BY ({partitions})" if partitions else ""
+            by = f" DISTRIBUTED BY {distribution}" if distribution else ""
+            by += f" PARTITIONED BY ({partitions})" if partitions else ""
             kind = "TEMPORARY TABLE" if temporary else "TABLE"
             definitions[name] = f"CREATE {kind} {name} ({columns}){by} WITH ({listed})"
             environment.execute_sql(definitions[name])
             if like is None and without is None:
-                self.create_physical_table(_resolve_table(environment, name))
+                self.create_physical_table(resolve_table(environment, name))
             return name
 
         return make
@@ -279,7 +289,7 @@ class ConnectorContract(ABC):
 
     def test_values_are_read_as_written(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Of every type that the connector claims, with NULL and extreme values."""
-        _need_write(connector)
+        need_write(connector)
         try:
             differences = _changed_values(self.types, table, run)
         except Exception as error:
@@ -302,7 +312,7 @@ class ConnectorContract(ABC):
         self, table: MakeTable, run: Any, connector: Any, name: str
     ) -> None:
         """A type that is not claimed is refused, or its values are kept."""
-        _need_write(connector)
+        need_write(connector)
         if name in self.types:
             return
         one = TYPES[name]
@@ -316,7 +326,7 @@ class ConnectorContract(ABC):
 
     def test_columns_are_matched_by_name(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Their order in INSERT, SELECT or the definition does not matter."""
-        _need_write(connector)
+        need_write(connector)
         name = table("a STRING, k INT, b STRING")
         run(f"INSERT INTO {name} (b, k, a) VALUES ('of b', 1, 'of a')")
         run(f"INSERT INTO {name} (k) VALUES (2)")
@@ -328,7 +338,7 @@ class ConnectorContract(ABC):
             assert [("of a", "of b")] == rows
 
     def test_names_are_quoted(self, table: MakeTable, run: Any, connector: Any) -> None:
-        _need_write(connector)
+        need_write(connector)
         quoted = [print_path((name,)) for name in self.names]
         name = table(", ".join(f"{name} INT" for name in quoted))
         row = tuple(range(len(quoted)))
@@ -342,7 +352,7 @@ class ConnectorContract(ABC):
         name = table("a INT, b STRING")
         if self.exists_empty and connector.can_read:
             assert [] == run(f"SELECT b, a FROM {name}")
-        _need_write(connector)
+        need_write(connector)
         run(f"INSERT INTO {name} SELECT 1, 'x' FROM (VALUES (1)) AS v(n) WHERE n > 1")
         assert [] == run(f"SELECT b, a FROM {name}")
         assert [(0,)] == run(f"SELECT COUNT(*) FROM {name}")
@@ -353,7 +363,7 @@ class ConnectorContract(ABC):
         self, table: MakeTable, run: Any, connector: Any
     ) -> None:
         """Nothing is written; on reading the query fails."""
-        _need_write(connector)
+        need_write(connector)
         if not self.not_null:
             pytest.skip("columns cannot be NOT NULL")
         strict = table("a INT NOT NULL, b STRING")
@@ -382,7 +392,7 @@ class ConnectorContract(ABC):
         assert "unknown-metadata" == caught.value.code
         if not keys:
             return
-        _need_write(connector)
+        need_write(connector)
         columns = ", ".join(
             f"m{place} {connector.metadata[key]} METADATA FROM {print_string(key)} VIRTUAL"
             for place, key in enumerate(keys)
@@ -417,7 +427,7 @@ class ConnectorContract(ABC):
 
     def test_inserts_append(self, table: MakeTable, run: Any, connector: Any) -> None:
         """One after the other, and at the same time; reading does not consume rows."""
-        _need_write(connector)
+        need_write(connector)
         name = table("a INT, b STRING")
         run(f"INSERT INTO {name} VALUES (-1, 'x')")
         run(f"INSERT INTO {name} VALUES (-2, 'x')")
@@ -440,7 +450,7 @@ class ConnectorContract(ABC):
         self, table: MakeTable, run: Any, connector: Any
     ) -> None:
         """By rows and by none; refused without the ability."""
-        _need_write(connector)
+        need_write(connector)
         name = table("a INT")
         run(f"INSERT INTO {name} VALUES (1), (2)")
         if Ability.OVERWRITE not in connector.abilities:
@@ -457,7 +467,7 @@ class ConnectorContract(ABC):
         tmp_path: Path,
     ) -> None:  # fmt: skip
         """The new table has the rows of the query."""
-        _need_write(connector)
+        need_write(connector)
         every = {"connector": connector.identifier, **self.options(tmp_path / "made")}
         listed = ", ".join(
             f"{print_string(key)} = {print_string(value)}" for key, value in every.items()
@@ -465,7 +475,7 @@ class ConnectorContract(ABC):
         null = " NOT NULL" if self.not_null else ""
         columns = f"a INT{null}, b CHAR(1){null}"
         environment.execute_sql(f"CREATE TEMPORARY TABLE made ({columns}) WITH ({listed})")
-        self.create_physical_table(_resolve_table(environment, "made"))
+        self.create_physical_table(resolve_table(environment, "made"))
         environment.execute_sql("DROP TEMPORARY TABLE made")
         name = f"made_{tmp_path.name.replace('-', '_')}"
         query = "SELECT 1 AS a, 'x' AS b"
@@ -476,7 +486,7 @@ class ConnectorContract(ABC):
 
     def test_temporary_tables(self, table: MakeTable, run: Any, connector: Any) -> None:
         """They are read and written like any other, or refused."""
-        _need_write(connector)
+        need_write(connector)
         name = table("a INT", temporary=True)
         if not self.temporary:
             for statement in (f"SELECT * FROM {name}", f"INSERT INTO {name} VALUES (1)"):
@@ -488,7 +498,7 @@ class ConnectorContract(ABC):
 
     def test_partitions(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Static and dynamic partitions; overwriting one keeps the others."""
-        _need_write(connector)
+        need_write(connector)
         keys = list(self.partition_types)
         columns = ", ".join(f"p{place} {type_}" for place, type_ in enumerate(keys))
         by = ", ".join(f"p{place}" for place in range(len(keys)))
@@ -517,7 +527,7 @@ class ConnectorContract(ABC):
 
     def test_upsert_replaces_rows_by_key(self, table: MakeTable, run: Any, connector: Any) -> None:
         """By a primary key of one column and of two."""
-        _need_write(connector)
+        need_write(connector)
         if Ability.UPSERT not in connector.abilities:
             pytest.skip("the connector does not declare the ability")
         name = table("k INT NOT NULL, v STRING, PRIMARY KEY (k) NOT ENFORCED")
@@ -536,7 +546,7 @@ class ConnectorContract(ABC):
 
     def test_rows_are_deleted_and_updated(self, table: MakeTable, run: Any, connector: Any) -> None:
         """By filters and by other conditions; refused without the abilities."""
-        _need_write(connector)
+        need_write(connector)
         has_key = Ability.UPSERT in connector.abilities
         key = " NOT NULL, b STRING, PRIMARY KEY (a) NOT ENFORCED" if has_key else ", b STRING"
         name = table(f"a INT{key}")
@@ -568,10 +578,10 @@ class ConnectorContract(ABC):
 
         `Visibility.FINAL` guarantees this, and so does the ability to stage.
         """
-        _need_write(connector)
+        need_write(connector)
         name = table("a INT")
         if (
-            visibility_of(connector, _resolve_table(environment, name).options)
+            visibility_of(connector, resolve_table(environment, name).options)
             is not Visibility.FINAL
         ):
             pytest.skip("the rows of a job are visible before it has finished")
@@ -587,7 +597,7 @@ class ConnectorContract(ABC):
         self, table: MakeTable, run: Any, connector: Any, installed: list[Any]
     ) -> None:
         """Rows of a process that ends between writing and committing never become visible."""
-        _need_write(connector)
+        need_write(connector)
         _need(connector, Ability.STAGING)
         name = table("a INT")
         run(f"INSERT INTO {name} VALUES (1)")
@@ -610,13 +620,13 @@ class ConnectorContract(ABC):
         Rows not committed by then are not visible, a commit has effect completely or not at all,
         and the same write succeeds afterwards.
         """
-        _need_write(connector)
+        need_write(connector)
         _need(connector, Ability.STAGING)
         if self.in_process_only or not hasattr(os, "killpg"):
             pytest.skip(self.in_process_only or "the system cannot kill a process with its JVM")
         kills = self._kills(table, connector, definitions)
         run("SELECT a FROM (VALUES (1)) AS v(a)")  # starts Spark
-        path = self.connector_path or _import_path(type(connector))
+        path = self.connector_path or import_path(type(connector))
         states = kill_writes(
             path, [kill.write for kill in kills], active_settings(), self.kill_timeout
         )
@@ -693,7 +703,7 @@ class ConnectorContract(ABC):
 
     def test_push_down_keeps_rows(self, table: MakeTable, run: Any, connector: Any) -> None:
         """Filters, projections and limits select the same rows as of the same values."""
-        _need_write(connector)
+        need_write(connector)
         if not connector.abilities & PUSH_DOWN:
             pytest.skip("the connector pushes nothing down")
         columns = {
@@ -828,26 +838,6 @@ def _rows_by_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[tuple[Any,
     return tables
 
 
-def _import_path(connector: type) -> str:
-    """Return where another process finds a class, which has to be at the top of a module."""
-    name, module = connector.__qualname__, sys.modules.get(connector.__module__)
-    assert module is not None, "set connector_path"
-    assert "<locals>" not in name, "set connector_path"
-    spec = getattr(module, "__spec__", None)
-    file = getattr(module, "__file__", None)
-    if spec is None or not _is_importable(spec.name):
-        assert file, "set connector_path"
-        return f"{file}:{name}"
-    return f"{spec.name}:{name}"
-
-
-def _is_importable(module: str) -> bool:
-    try:
-        return PathFinder.find_spec(module.partition(".")[0]) is not None
-    except (ImportError, ValueError):
-        return False
-
-
 # --- helpers -------------------------------------------------------------------------------------
 
 #: Parsers of options refuse it, unless they accept any string.
@@ -895,18 +885,6 @@ def _changed_values(
         )
         if repr(actual) != repr(expected)
     }
-
-
-def _need_write(connector: Any) -> None:
-    if not (connector.can_read and connector.can_write):
-        pytest.skip("the connector does not read what it writes")
-
-
-def _resolve_table(environment: TableEnvironment, name: str) -> ResolvedCatalogTable:
-    entry = environment.find_table(name)
-    assert entry is not None
-    assert isinstance(entry.table, ResolvedCatalogTable)
-    return entry.table
 
 
 def _by(rows: list[tuple[Any, ...]], place: int = 0) -> list[tuple[Any, ...]]:
@@ -987,3 +965,60 @@ def _chain(error: BaseException | None) -> str:
             parts += [str(one), repr(one.args), *getattr(one, "__notes__", ())]
             seen += [one.__cause__, None if one.__suppress_context__ else one.__context__]
     return "\n".join(parts)
+
+
+# --- what the tests test --------------------------------------------------------------------------
+
+READING, WRITING = "reading: SparkConnector.read", "writing: SparkConnector.write"
+PAGE = "connectors.md"
+
+#: Test -> the ability that it tests, and its page.
+RULES: Mapping[str, Rule] = {
+    "test_values_are_read_as_written": Rule(f"{READING}, {WRITING}", f"{PAGE}#reading"),
+    "test_other_types_are_refused": Rule(WRITING, f"{PAGE}#errors"),
+    "test_columns_are_matched_by_name": Rule(READING, f"{PAGE}#reading"),
+    "test_names_are_quoted": Rule(READING, f"{PAGE}#reading"),
+    "test_an_empty_table_has_no_rows": Rule(READING, f"{PAGE}#reading"),
+    "test_null_in_a_not_null_column_is_refused": Rule("SupportsStatisticReport", f"{PAGE}#reading"),
+    "test_metadata_has_its_types": Rule("SparkConnector.metadata", f"{PAGE}#metadata"),
+    "test_metadata_is_written": Rule("SparkConnector.writable_metadata", f"{PAGE}#metadata"),
+    "test_inserts_append": Rule(WRITING, f"{PAGE}#writing"),
+    "test_overwriting_replaces_all_rows": Rule("SupportsOverwrite", f"{PAGE}#writing"),
+    "test_create_table_as": Rule(WRITING, f"{PAGE}#writing"),
+    "test_temporary_tables": Rule(f"{READING}, {WRITING}", f"{PAGE}#reading"),
+    "test_partitions": Rule("SupportsPartitioning", f"{PAGE}#writing"),
+    "test_upsert_replaces_rows_by_key": Rule("SupportsUpsert", f"{PAGE}#writing"),
+    "test_rows_are_deleted_and_updated": Rule(
+        "SupportsRowLevelDelete, SupportsRowLevelUpdate, SupportsTruncate", f"{PAGE}#writing"
+    ),
+    "test_a_failed_job_leaves_no_rows": Rule("Visibility.FINAL", f"{PAGE}#writing"),
+    "test_a_killed_job_leaves_no_rows": Rule("SupportsStaging", f"{PAGE}#writing"),
+    "test_a_killed_process_leaves_all_rows_or_none": Rule("SupportsStaging", f"{PAGE}#writing"),
+    "test_an_aborted_write_leaves_nothing": Rule("SupportsStaging", f"{PAGE}#writing"),
+    "test_recovery": Rule("SupportsRecovery", f"{PAGE}#writing"),
+    "test_clean_up": Rule("SupportsCleanUp", f"{PAGE}#writing"),
+    "test_micro_batches_are_written_as_guaranteed": Rule(
+        "SupportsMicroBatches, delivery_guarantee", f"{PAGE}#streaming-jobs"
+    ),
+    "test_a_stream_continues_where_it_ended": Rule(
+        "SupportsStreamingRead", f"{PAGE}#streaming-jobs"
+    ),
+    "test_changes_leave_their_rows": Rule(
+        "SupportsChangelogRead, SupportsChangelogWrite", f"{PAGE}#tables-of-changes"
+    ),
+    "test_push_down_keeps_rows": Rule(
+        "SupportsFilterPushDown, SupportsProjectionPushDown, SupportsLimitPushDown",
+        f"{PAGE}#push-down",
+    ),
+    "test_accepted_filters_and_limits_are_applied": Rule(
+        "SupportsFilterPushDown, SupportsLimitPushDown", f"{PAGE}#push-down"
+    ),
+    "test_columns_without_null_have_no_null": Rule("SupportsStatisticReport", f"{PAGE}#reading"),
+    "test_buckets": Rule("SupportsBucketing", f"{PAGE}#writing"),
+    "test_processes_write_at_the_same_time": Rule("SupportsStaging", f"{PAGE}#writing"),
+    "test_options_are_validated": Rule("SparkConnector.options", f"{PAGE}#options"),
+    "test_options_of_hints_are_used": Rule("SparkConnector.options", f"{PAGE}#options"),
+    "test_secrets_are_masked": Rule("ConfigOption.secret", f"{PAGE}#options"),
+}  # fmt: skip
+
+state_rules(ConnectorContract, RULES)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.connectors import (
     ConfigOption,
     ConnectorBase,
+    DeliveryGuarantee,
     Filter,
     FilterResult,
     ReadContext,
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 STORE: dict[str, Rows] = {}
+#: Place -> job -> its last micro-batch.
+BATCHES: dict[str, dict[str, int]] = {}
+#: Jobs of CREATE TABLE AS that have committed.
+COMMITTED: set[str] = set()
 LOCK = Lock()
 
 
@@ -52,6 +58,7 @@ class MemoryStage:
 
     def commit(self) -> None:
         self.connector.store(self.rows, self.context)
+        COMMITTED.add(self.context.job)
         self.committed = True
 
     def abort(self) -> None:
@@ -106,9 +113,32 @@ class MemoryConnector(
         assert isinstance(context.stage, MemoryStage)
         context.stage.rows = rows
 
+    def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
+        return DeliveryGuarantee.EXACTLY_ONCE
+
+    def last_batch(self, context: WriteContext, job: str) -> int | None:
+        return BATCHES.get(context.options["place"], {}).get(job)
+
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        return job in COMMITTED
+
+    def recover(self, context: WriteContext) -> None:
+        return None
+
+    def is_repeated(self, context: WriteContext) -> bool:
+        """Record a micro-batch; return whether it is stored already."""
+        if context.batch is None:
+            return False
+        batches = BATCHES.setdefault(context.options["place"], {})
+        last = batches.get(context.batch.job, -1)
+        batches[context.batch.job] = max(last, context.batch.number)
+        return context.batch.number <= last
+
     def store(self, rows: Rows, context: WriteContext) -> None:
         with LOCK:
             place = context.options["place"]
+            if self.is_repeated(context):
+                return
             STORE[place] = [
                 *self.kept(STORE.get(place, []), rows, context),
                 *self.new(rows, context),
@@ -288,6 +318,86 @@ class DeclaresNoSecret(MemoryConnector):
     )
 
 
+class ReadsNullAsZero(MemoryConnector):
+    def stored(self, context: ReadContext) -> Rows:
+        return [
+            {key: 0 if value is None and key == "c0" else value for key, value in row.items()}
+            for row in super().stored(context)
+        ]
+
+
+class ReadsAnotherType(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        frame = super().read(context)
+        return frame.select([frame[f"`{name}`"].cast("string") for name in frame.columns])
+
+
+class SendsALock(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        rows, names = self.stored(context), context.spark_schema.names
+
+        def read_rows(number: int) -> list[tuple[Any, ...]]:
+            with LOCK:
+                return [tuple(row.get(name) for name in names) for row in rows]
+
+        return context.filter_rows(context.read_partitions([0], read_rows))
+
+
+class IgnoresFilters(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        return super().read(replace(context, filters=()))
+
+
+class IgnoresTheLimit(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        return super().read(replace(context, limit=None))
+
+
+class IgnoresHints(MemoryConnector):
+    places: ClassVar[dict[Any, str]] = {}
+
+    def stage(self, context: WriteContext) -> Stage:
+        self.places[context.identifier] = context.options["place"]
+        return super().stage(context)
+
+    def stored(self, context: ReadContext) -> Rows:
+        place = self.places.get(context.identifier, context.options["place"])
+        number = metadata_column("number")
+        return [{**row, number: index} for index, row in enumerate(STORE.get(place, []))]
+
+
+class RepeatsMicroBatches(MemoryConnector):
+    def is_repeated(self, context: WriteContext) -> bool:
+        super().is_repeated(context)
+        return False
+
+
+class ConfusesJobs(MemoryConnector):
+    def is_repeated(self, context: WriteContext) -> bool:
+        batch = context.batch and replace(context.batch, job="any")
+        return super().is_repeated(replace(context, batch=batch))
+
+
+class StoresAbortedRows(MemoryConnector):
+    def stage(self, context: WriteContext) -> Stage:
+        stage = MemoryStage(self, context)
+        stage.abort = lambda: self.store(stage.rows, context)  # type: ignore[method-assign]
+        return stage
+
+
+class LeavesFiles(MemoryConnector):
+    def stage(self, context: WriteContext) -> Stage:
+        directory = Path(context.options["place"])
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"staged-{len(list(directory.iterdir()))}").touch()
+        return super().stage(context)
+
+
+class ClaimsCommits(MemoryConnector):
+    def was_committed(self, context: WriteContext, job: str) -> bool:
+        return True
+
+
 class RefusesTemporaryTables(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
         if context.is_temporary():
@@ -319,4 +429,15 @@ WRONG: Mapping[type[MemoryConnector], str] = {
     NeedsAnOptionalOption: "test_options_are_validated",
     DeclaresNoSecret: "test_secrets_are_masked",
     RefusesTemporaryTables: "test_temporary_tables",
+    ReadsNullAsZero: "test_values_are_read_as_written",
+    ReadsAnotherType: "test_values_are_read_as_written",
+    SendsALock: "test_values_are_read_as_written",
+    IgnoresFilters: "test_accepted_filters_and_limits_are_applied",
+    IgnoresTheLimit: "test_accepted_filters_and_limits_are_applied",
+    IgnoresHints: "test_options_of_hints_are_used",
+    RepeatsMicroBatches: "test_micro_batches_are_written_as_guaranteed",
+    ConfusesJobs: "test_micro_batches_are_written_as_guaranteed",
+    StoresAbortedRows: "test_an_aborted_write_leaves_nothing",
+    LeavesFiles: "test_an_aborted_write_leaves_nothing",
+    ClaimsCommits: "test_recovery",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,17 +13,29 @@ from schema_core.connectors import Connector
 from schema_core.connectors.files.filesystem import FilesystemConnector
 from schema_core.testing import ConnectorContract
 from schema_core.testing.connector_cases import NAMES, TYPES
+from schema_core.testing.connector_contract import RULES
+from tests.slow_tests import draw_cases
 from tests.spark import wrong_file_connectors
 from tests.spark.memory_connector import (
     WRONG,
     DropsEmptyStrings,
     FailsForTimes,
+    IgnoresFilters,
+    IgnoresHints,
+    IgnoresTheLimit,
+    LeavesFiles,
     MemoryConnector,
+    RepeatsMicroBatches,
+    StoresAbortedRows,
     TruncatesTimes,
 )
+from tests.spark.wrong_file_connectors import WRONG_JOBS
 from tests.test_docs import blocks
 
 ROOT = Path(__file__).parents[2]
+
+#: Tests of which `make test` runs one wrong connector each.
+DRAWN = {"test_micro_batches_are_written_as_guaranteed", "test_an_aborted_write_leaves_nothing"}
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,7 +93,11 @@ class FormatContract(FilesContract):
     test_inserts_append = test_overwriting_replaces_all_rows = test_create_table_as = None  # type: ignore[assignment]
     test_temporary_tables = test_partitions = test_options_are_validated = None  # type: ignore[assignment]
     test_a_failed_job_leaves_no_rows = test_a_killed_job_leaves_no_rows = None  # type: ignore[assignment]
-    test_a_killed_process_leaves_all_rows_or_none = None  # type: ignore[assignment]
+    test_a_killed_process_leaves_all_rows_or_none = test_recovery = test_clean_up = None  # type: ignore[assignment]
+    test_an_aborted_write_leaves_nothing = test_a_stream_continues_where_it_ended = None  # type: ignore[assignment]
+    test_micro_batches_are_written_as_guaranteed = test_changes_leave_their_rows = None  # type: ignore[assignment]
+    test_processes_write_at_the_same_time = test_options_of_hints_are_used = None  # type: ignore[assignment]
+    test_buckets = test_accepted_filters_and_limits_are_applied = None  # type: ignore[assignment]
 
 
 class TestOrc(FormatContract):
@@ -134,70 +151,61 @@ class TestDocumentedConnector(documented("connectors.md")["TestSqlite"]):  # typ
 
 
 class Noted:
-    """A plugin of pytest: the tests that failed, by class, and why."""
+    """A plugin of pytest: the tests that failed, and why."""
 
     def __init__(self) -> None:
-        self.failed: dict[str, list[str]] = {}
-        self.reasons: dict[str, str] = {}
+        self.failed: list[str] = []
+        self.reason = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            _, name, test = report.nodeid.split("::")
-            self.failed.setdefault(name.removeprefix("Test"), []).append(test)
-            self.reasons[name.removeprefix("Test")] = report.longreprtext
+            self.failed.append(report.nodeid.rpartition("::")[2])
+            self.reason = report.longreprtext
 
 
 KILLED = "test_a_killed_process_leaves_all_rows_or_none"
 
+#: The head of a module of tests of a wrong connector.
+HEAD = """
+from tests.spark import memory_connector as memory, wrong_file_connectors as files
+from tests.spark.test_connector_contract import FilesContract, MemoryContract, pytest
 
-@pytest.fixture(scope="module")
-def noted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Noted:
-    """Run for each wrong connector the test that is meant for it.
+def session(cls):
+    from pyspark.sql import SparkSession
+    return SparkSession.getActiveSession()
+"""
 
-    The tests run in this process, whose Spark they share.
-    """
-    file = tmp_path_factory.mktemp("wrong") / "test_wrong.py"
-    lines = [
-        "from tests.spark import memory_connector as wrong, wrong_file_connectors as files",
-        "from tests.spark.test_connector_contract import FilesContract, MemoryContract, pytest",
-        "class Wrong(MemoryContract):",
-        "    kept = ('int', 'empty string', 'timestamp(3)')",
-        "    types = {name: MemoryContract.types[name] for name in kept}",
-        "    @pytest.fixture(scope='class')",
-        "    @classmethod",
-        "    def spark_session(cls):",
-        "        from pyspark.sql import SparkSession",
-        "        return SparkSession.getActiveSession()",
-    ]
-    for item in WRONG:
-        lines += [
-            f"class Test{item.__name__}(Wrong):",
-            f"    def make_connector(self): return wrong.{item.__name__}()",
-        ]
-    for other in wrong_file_connectors.WRONG:
-        lines += [
-            f"class Test{other.__name__}(FilesContract):",
-            "    format = 'csv'",
-            "    spark_session = Wrong.spark_session",
-            f"    def make_connector(self): return files.{other.__name__}()",
-            "    def _kills(self, *given):",
-            "        return [one for one in super()._kills(*given) if 'INSERT INTO' in one.place]",
-        ]
-    file.write_text("\n".join(lines))
+MEMORY = """
+class TestWrong(MemoryContract):
+    types = {name: MemoryContract.types[name] for name in ('int', 'empty string', 'timestamp(3)')}
+    spark_session = pytest.fixture(scope='class')(classmethod(session))
+    def make_connector(self): return memory.%s()
+"""
+
+FILES = """
+class TestWrong(FilesContract):
+    format = 'csv'
+    stream_options = {'source.monitor-interval': '50 ms'}
+    stream_timeout = 25.0
+    spark_session = pytest.fixture(scope='class')(classmethod(session))
+    def make_connector(self): return files.%s()
+    def _kills(self, *given):
+        return [kill for kill in super()._kills(*given) if 'INSERT INTO' in kill.place]
+"""
+
+
+def failures(wrong: type, tests: str, test: str, directory: Path) -> Noted:
+    """Run a test of the contract for a wrong connector, in this process with its Spark."""
+    file = directory / "test_wrong.py"
+    file.write_text(HEAD + tests % wrong.__name__)
     result = Noted()
-    tests = [f"{file}::Test{value.__name__}::{test}" for value, test in WRONG.items()]
-    tests += [f"{file}::Test{item.__name__}::{KILLED}" for item in wrong_file_connectors.WRONG]
     options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
-    pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), *tests], plugins=[result])
+    place = f"{file}::TestWrong::{test}"
+    pytest.main([*options, "-c", str(ROOT / "pyproject.toml"), place], plugins=[result])
+    assert [test] == result.failed
+    assert f"ability: {RULES[test].ability}" in result.reason
+    assert f"page: docs/{RULES[test].page}" in result.reason
     return result
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("wrong", WRONG, ids=lambda item: item.__name__)
-def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
-    noted: Noted, wrong: type[MemoryConnector]
-) -> None:
-    assert noted.failed.get(wrong.__name__) == [WRONG[wrong]]
 
 
 #: Wrong connector -> a part of the message of the test that fails.
@@ -205,20 +213,58 @@ REASONS = {
     DropsEmptyStrings: "empty string: STRING, ''",
     TruncatesTimes: "timestamp(3): TIMESTAMP(3), TIMESTAMP '",
     FailsForTimes: "timestamp(3): TIMESTAMP(3): the job failed: ValueError: no times",
+    IgnoresFilters: "the accepted filter",
+    IgnoresTheLimit: "more rows than the limit 1",
+    IgnoresHints: "the options of the hint are ignored: ['place']",
+    RepeatsMicroBatches: "rows are doubled: [1, 1, 2, 2]",
+    StoresAbortedRows: "rows of an aborted job are visible",
+    LeavesFiles: "an aborted job leaves files: ['staged-",
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("wrong", REASONS, ids=lambda item: item.__name__)
-def test_a_failure_names_the_types_and_values(noted: Noted, wrong: type[MemoryConnector]) -> None:
-    reason = noted.reasons[wrong.__name__]
+@pytest.mark.parametrize("wrong", draw_cases(list(WRONG), lambda wrong: {WRONG[wrong]} & DRAWN))
+def test_a_wrong_connector_fails_the_test_that_is_meant_for_it(
+    spark: SparkSession, tmp_path: Path, wrong: type[MemoryConnector]
+) -> None:
+    result = failures(wrong, MEMORY, WRONG[wrong], tmp_path)
 
-    assert REASONS[wrong] in reason
-    assert "int: INT" not in reason
+    assert REASONS.get(wrong, "") in result.reason
+    if wrong in (DropsEmptyStrings, TruncatesTimes, FailsForTimes):
+        assert "int: INT" not in result.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", WRONG_JOBS, ids=lambda item: item.__name__)
+def test_a_wrong_job_is_found(spark: SparkSession, tmp_path: Path, wrong: type) -> None:
+    test, reason = WRONG_JOBS[wrong]
+
+    assert reason in failures(wrong, FILES, test, tmp_path).reason
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", wrong_file_connectors.WRONG, ids=lambda item: item.__name__)
-def test_a_wrong_commit_is_found_when_a_process_is_killed(noted: Noted, wrong: type) -> None:
-    assert noted.failed.get(wrong.__name__) == [KILLED]
-    assert wrong_file_connectors.WRONG[wrong] in noted.reasons[wrong.__name__]
+def test_a_wrong_commit_is_found_when_a_process_is_killed(
+    spark: SparkSession, tmp_path: Path, wrong: type
+) -> None:
+    reason = failures(wrong, FILES, KILLED, tmp_path).reason
+
+    assert wrong_file_connectors.WRONG[wrong] in reason
+
+
+@pytest.mark.slow
+class TestEveryCallOfACommit(FilesContract):
+    """A process is killed before each call of a commit that changes files."""
+
+    format = "json"
+    commit_kills = 40
+    stream_options = {"source.monitor-interval": "50 ms"}
+
+
+def test_every_test_has_a_rule() -> None:
+    tests = {name for name in dir(ConnectorContract) if name.startswith("test_")}
+    pages = {rule.page.partition("#") for rule in RULES.values()}
+
+    assert tests == RULES.keys()
+    for page, _, anchor in pages:
+        headings = re.findall(r"(?m)^#+ (.*)$", (ROOT / "docs" / page).read_text("utf-8"))
+        assert anchor in {heading.lower().replace(" ", "-") for heading in headings}

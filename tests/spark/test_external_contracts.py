@@ -169,6 +169,7 @@ class TestSparkParquet(ExternalContract):
 
 
 class TestHive(ExternalContract):
+    drop_deletes_rows = True
     test_push_down_keeps_rows = None  # type: ignore[assignment] # as Spark's files
     types = without("BINARY", "TIME(", "TIMESTAMP(0", "TIMESTAMP(3", "TIMESTAMP(6", "TIMESTAMP_LTZ")
     names = [name for name in NAMES if name.islower() or name == "注文"]
