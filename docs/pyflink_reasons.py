@@ -89,9 +89,6 @@ BEHAVIOR: dict[str, str] = {
             "get_task_name_with_subtasks",
         )
     },
-    "pyflink.table.table_environment.StreamTableEnvironment.from_changelog_stream": (
-        "refused for updates without the rows before them: a mode `upsert`"
-    ),
     "pyflink.util.exceptions.TableException": "the base class of all errors",
     "pyflink.table.table_descriptor.TableDescriptor.__str__": "keys are sorted, secrets masked",
 }

@@ -1,15 +1,16 @@
 """Which operation of a streaming query updates rows that it has returned before.
 
 The rules are those of the changelog modes that Flink's planner infers for streaming queries
-(``FlinkChangelogModeInferenceProgram``). An operation that Flink may simplify, such as a join with
-a unique right side, is not found: then rows are added at most.
+(``FlinkChangelogModeInferenceProgram``). `find_update` does not return an operation that Flink may
+simplify, such as a join with a unique right side, so that no query is refused that Flink runs;
+`adds_rows` counts it as one that updates rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, Function, FunctionCall, Ref, Typed
@@ -58,44 +59,57 @@ def find_update(query: Relation, is_changed: IsChanged) -> str | None:
         query = without_common_tables(query)
     except UnsupportedError:  # a common table hides another one
         return None
-    return _find(query, is_changed)
+    return _find(query, _Rules(is_changed))
 
 
-def _find(relation: Relation | None, is_changed: IsChanged) -> str | None:
+def adds_rows(relation: Relation) -> bool:
+    """Return whether a relation without views or tables of changes only adds rows, as in Flink."""
+    try:
+        relation = without_common_tables(relation)
+    except UnsupportedError:
+        return False
+    return _find(relation, _Rules(lambda _: False, is_exact=True)) is None
+
+
+class _Rules(NamedTuple):
+    is_changed: IsChanged
+    #: whether operations count that Flink may simplify
+    is_exact: bool = False
+
+
+def _find(relation: Relation | None, rules: _Rules) -> str | None:
     match relation:
         case Scan():
             path = relation.table.identifier.as_summary_string()
-            return f"the table {path}" if is_changed(relation) else None
+            return f"the table {path}" if rules.is_changed(relation) else None
         case relational.ProcessTable(function="FROM_CHANGELOG", process=None):
             return "FROM_CHANGELOG"
         case relational.ProcessTable():
             return None  # its own mode is not known; TO_CHANGELOG only adds rows
         case relational.Named() | relational.Sample() | relational.WindowTable():
-            return _find(relation.input, is_changed)
+            return _find(relation.input, rules)
         case relational.Join():
-            return _of_join(relation, is_changed)
+            return _of_join(relation, rules)
         case relational.SetOperation(operator=operator, all=all_):
-            inner = _find(relation.left, is_changed) or _find(relation.right, is_changed)
+            inner = _find(relation.left, rules) or _find(relation.right, rules)
             is_union = operator == "UNION" and all_
             return inner if inner or is_union else operator + " ALL" * all_
         case relational.Sort(fetch=0):
             return None
         case relational.Sort():
             is_top = relation.keys and (relation.fetch is not None or relation.offset is not None)
-            return "ORDER BY with LIMIT" if is_top else _find(relation.input, is_changed)
+            return "ORDER BY with LIMIT" if is_top else _find(relation.input, rules)
         case relational.Select():
-            return _of_block(relation, is_changed)
+            return _of_block(relation, rules)
         case _:
             return None
 
 
-def _of_join(
-    join: relational.Join, is_changed: IsChanged, *, is_filtered: bool = False
-) -> str | None:
-    left = _find(join.left, is_changed)
+def _of_join(join: relational.Join, rules: _Rules, *, is_filtered: bool = False) -> str | None:
+    left = _find(join.left, rules)
     if left is not None or relational.adds_elements(join) or _is_lookup(join.right):
         return left
-    right = _find(join.right, is_changed)
+    right = _find(join.right, rules)
     if join.condition is not None and relational.subqueries_in(join.condition):
         return "a subquery"
     # joins of windows and within time bounds wait; WHERE may remove what an outer join adds
@@ -103,7 +117,8 @@ def _of_join(
     is_regular = not is_windowed and not _compares_times(join.condition)
     is_unique = any(map(upsert_keys, (join.left, join.right)))
     is_false = isinstance(join.condition, Constant) and join.condition.literal == _FALSE
-    if right or join.kind not in _OUTER or is_filtered or is_unique or is_false or not is_regular:
+    may_be_simpler = not rules.is_exact and (is_filtered or is_unique or is_false)
+    if right or join.kind not in _OUTER or may_be_simpler or not is_regular:
         return right
     return f"{join.kind.value} JOIN"
 
@@ -143,24 +158,26 @@ def _is_time(column: relational.Column | Typed) -> bool:
     )
 
 
-def _of_block(block: relational.Select, is_changed: IsChanged) -> str | None:
+def _of_block(block: relational.Select, rules: _Rules) -> str | None:
     if isinstance(block.where, Constant) and block.where.literal == _FALSE:
         return None
     if isinstance(block.source, relational.Join):
-        inner = _of_join(block.source, is_changed, is_filtered=block.where is not None)
+        inner = _of_join(block.source, rules, is_filtered=block.where is not None)
     else:
-        inner = _find(block.source, is_changed)
+        inner = _find(block.source, rules)
     if inner and _groups_windows(block) and not _has_sessions(block.source):
         inner = None  # a window is returned once, whatever changes have arrived before
     expressions = list(relational.expressions_of(block))
     ranking = first_rows(block)
-    if inner or (block.qualify is not None and _is_first_row(block.qualify)):
+    if inner:
         return inner
+    if block.qualify is not None and _is_first_row(block.qualify) and not rules.is_exact:
+        return None
     if block.qualify is not None:
         return "ROW_NUMBER"
     if ranking.descending if ranking is not None else _selects_by_rank(block):
         return "ROW_NUMBER"
-    return _of_subqueries(block, expressions, is_changed) or _of_rows(block, expressions)
+    return _of_subqueries(block, expressions, rules) or _of_rows(block, expressions, rules)
 
 
 def _groups_windows(block: relational.Select) -> bool:
@@ -184,7 +201,7 @@ def _has_sessions(source: Relation | None) -> bool:
     )
 
 
-def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | None:
+def _of_rows(block: relational.Select, expressions: Sequence[Typed], rules: _Rules) -> str | None:
     """Return the operation of a block that needs several of its input's rows."""
     grouping, source = block.grouping, block.source
     if _groups_windows(block):
@@ -195,11 +212,11 @@ def _of_rows(block: relational.Select, expressions: Sequence[Typed]) -> str | No
             isinstance(part, FunctionCall) and part.function.name == "COUNT"
             for part in _parts(expressions)
         )
-        is_unique = is_grouped and not counts and _is_unique(block, grouping.keys)
+        is_unique = is_grouped and not counts and _is_unique(block, grouping.keys, rules)
         return None if is_unique else "GROUP BY" if is_grouped else "an aggregate"
     if block.distinct:
         items = [item.expression for item in block.items]
-        is_unique = source is None or _is_unique(block, items)
+        is_unique = source is None or _is_unique(block, items, rules)
         return None if is_unique else "SELECT DISTINCT"
     for part in _parts(expressions):
         if isinstance(part, FunctionCall) and part.over is not None and part.over.order_by:
@@ -280,12 +297,12 @@ def _inputs(relation: Relation) -> Iterator[Relation]:
         rest += relational.parts_of(part)[1]
 
 
-def _is_unique(block: relational.Select, keys: Iterable[Typed]) -> bool:
+def _is_unique(block: relational.Select, keys: Iterable[Typed], rules: _Rules) -> bool:
     """Return whether no two rows of a block's input have the same values of expressions."""
     source = block.source
     while isinstance(source, relational.Named):
         source = source.input
-    if isinstance(source, relational.Values):
+    if isinstance(source, relational.Values) and not rules.is_exact:
         return True  # Flink compares the values
     items = tuple(relational.Item(f"k{number}", key) for number, key in enumerate(keys))
     return bool(
@@ -301,7 +318,7 @@ def _parts(expressions: Iterable[Typed]) -> Iterator[Typed]:
 
 
 def _of_subqueries(
-    block: relational.Select, expressions: Sequence[Typed], is_changed: IsChanged
+    block: relational.Select, expressions: Sequence[Typed], rules: _Rules
 ) -> str | None:
     """Return the operation of a subquery: a join other than a semi join, or one within it."""
     semi_joins = {id(part) for part in conjuncts(block.where)}
@@ -316,7 +333,7 @@ def _of_subqueries(
             return name
         if name == "EXISTS" and not any(True for _ in relational.outer_columns(queries[0])):
             return name  # of a count of its rows
-        inner = next(filter(None, (_find(each, is_changed) for each in queries)), None)
+        inner = next(filter(None, (_find(each, rules) for each in queries)), None)
         if inner is not None:
             return inner
     values = (*expressions, *_arguments_of_scalars(expressions))

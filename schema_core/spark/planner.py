@@ -38,6 +38,7 @@ from schema_core.spark.reading.reader import Reader
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
 from schema_core.spark.streaming.changes_by_row import (
+    ChangesByRow,
     changes_by_row,
     frame_of_changes,
     returns_changes,
@@ -119,36 +120,39 @@ class SparkPlanner:
                 as_changes(diagnosed_rows(results.python_rows(frame, every), reads)),
                 lambda: as_changes(diagnosed_rows(results.string_rows(frame, every, zone), reads)),
             )
-        frame = self._reader.frame(query, columns, reads=reads, nanoseconds=True)
-        rows: RowsAs = partial(_rows_as, frame, columns)
-        if returns_changes(self.context.options) and not self._reader.reads_changes(query):
-            rows = self._changes_as(query, columns, rows, reads)
+        rows = self._rows_or_changes(query, columns, reads)
         return Rows(
             named,
             diagnosed_rows(rows(results.python_rows), reads),
             lambda: diagnosed_rows(rows(partial(results.string_rows, zone=zone)), reads),
         )
 
+    def _rows_or_changes(self, query: Relation, columns: Columns, reads: list[Read]) -> RowsAs:
+        """Return the rows of a query, or their changes in streaming mode."""
+        frame = partial(self._reader.frame, query, columns, reads=reads, nanoseconds=True)
+        plan = None
+        if returns_changes(self.context.options) and not self._reader.reads_changes(query):
+            plan = changes_by_row(query)
+        if plan is None:
+            return partial(_rows_as, frame(), columns)
+        if plan.encodes_changes:
+            return self._changes_as(plan, columns, lambda convert: convert(frame(), columns), reads)
+        return self._changes_as(plan, columns, partial(_rows_as, frame(), columns), reads)
+
     def _changes_as(
-        self, query: Relation, columns: Columns, rows: RowsAs, reads: list[Read]
+        self, plan: ChangesByRow, columns: Columns, rows: RowsAs, reads: list[Read]
     ) -> RowsAs:
-        """Return the changes of a query, or its rows if their changes are not computed."""
-        if (plan := changes_by_row(query)) is None:
-            return rows
+        """Return changes, or the rows that they leave if there are too many."""
         session, every = self._session.open_session(), (*columns, KIND)
         frame_of = partial(self._reader.frame, session=session)
-        inputs = [
-            [
-                frame_of(relation, result_columns(relation), reads=reads)
-                for _, relation in operation.inputs
-            ]
-            for operation in plan.operations
-        ]
+        leaves = {
+            id(leaf): frame_of(leaf, result_columns(leaf), reads=reads) for leaf in plan.leaves
+        }
 
         def changes(convert: Convert) -> Iterator[tuple[Any, ...]]:
             with spark_errors(session):
                 frame = frame_of_changes(
-                    plan, inputs, lambda *args: frame_of(*args[:2], reads=[], frames=args[2]), every
+                    plan, leaves, lambda *args: frame_of(*args[:2], reads=[], frames=args[2]), every
                 )
             yield from rows(convert) if frame is None else as_changes(convert(frame, every))
 

@@ -28,6 +28,11 @@ RECORDED = [
 ]
 ROWS = [("a", 1), ("b", 2), ("a", 3), ("c", 4), ("b", 2), ("a", 0), ("c", -4)]
 NAMES = [("a", "x"), ("b", "y"), ("b", "z")]
+CHANGES = [
+    ("INSERT", "a", 1), ("INSERT", "b", 2), ("UPDATE_BEFORE", "a", 1), ("UPDATE_AFTER", "a", 5),
+    ("INSERT", "c", 2), ("DELETE", "b", 2), ("UPDATE_BEFORE", "c", 2), ("UPDATE_AFTER", "c", 7),
+]  # fmt: skip
+KINDS = ", ".join(f"'{kind.name}', '{kind.name}'" for kind in RowKind)
 COUNT = "SELECT k, COUNT(*) AS n FROM t GROUP BY k"
 FINAL = [["+I", "a", 3], ["+I", "b", 2], ["+I", "c", 2]]
 
@@ -41,6 +46,10 @@ def environment(session: SparkSession, settings: EnvironmentSettings | None) -> 
     env = TableEnvironment.create(settings, spark=session)
     env.create_temporary_view("t", env.from_elements(ROWS, ["k", "v"]))
     env.create_temporary_view("d", env.from_elements(NAMES, ["k", "n"]))
+    env.create_temporary_view("p", env.sql_query("SELECT k, v, PROCTIME() AS pt FROM t"))
+    env.create_temporary_view("c", env.from_elements(CHANGES, ["op", "k", "v"]))
+    changed = f"FROM_CHANGELOG(input => TABLE c, op_mapping => MAP[{KINDS}])"
+    env.create_temporary_view("f", env.sql_query(f"SELECT * FROM {changed}"))
     return env
 
 

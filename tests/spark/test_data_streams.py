@@ -167,15 +167,17 @@ def test_a_stream_of_changes_is_a_table(
             return [(str(row.get_row_kind()), *row) for row in result]
 
     assert values == collect(tables.from_changelog_stream(stream))
-    assert [("+I", 5)] == collect(
-        tables.from_changelog_stream(stream, schema).select(col("n").sum.alias("s"))
-    )
+    totals = tables.from_changelog_stream(stream, schema).select(col("n").sum.alias("s"))
+    assert [("+I", 1), ("-U", 1), ("+U", 3), ("-U", 3), ("+U", 2)] == collect(totals)[:5]
+    assert ("+U", 5) == collect(totals)[-1]
+    keyed = Schema.new_builder().column("k", "STRING NOT NULL").column("n", "INT").primary_key("k")
+    upserts = ChangelogMode.upsert()
+    assert values == collect(tables.from_changelog_stream(stream, keyed.build(), upserts))
     uses: list[tuple[Callable[[], object], str]] = [
         (lambda: tables.from_data_stream(stream), "wrong-argument"),
         (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.insert_only()),
          "wrong-argument"),
-        (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.upsert()),
-         "needs-flink"),
+        (lambda: tables.from_changelog_stream(stream, schema, upserts), "wrong-argument"),
         (lambda: tables.from_changelog_stream(stream, computed), "needs-flink"),
     ]  # fmt: skip
     for use, code in uses:

@@ -49,8 +49,10 @@ from schema_core.schema.columns import (
 )
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
+from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND, normalized
+from schema_core.spark.compiler.tree import quote
 from schema_core.sql import syntax
-from schema_core.types import supports_implicit_cast
+from schema_core.types import DataTypes, supports_implicit_cast
 from schema_core.types.row_value import Row, RowKind
 
 __all__ = ["StreamExecutionEnvironment", "StreamTableEnvironment"]
@@ -321,28 +323,23 @@ class StreamTableEnvironment(TableEnvironment):
 
         Args:
             data_stream: The stream: its values are rows with kinds, such as ``+U``.
-            schema: A schema, as for `from_data_stream`. Its key is not used.
+            schema: A schema, as for `from_data_stream`. Its key identifies the rows of upserts.
             changelog_mode: The kinds of the rows, by default all; of added rows, the table is that
-                of `from_data_stream`.
+                of `from_data_stream`. Of upserts, the row of a key replaces the former one.
 
         Raises:
-            SchemaError: as `from_data_stream`.
-            UnsupportedError: with code `needs-flink` for updates without the rows before them.
+            SchemaError: as `from_data_stream`; with code `wrong-argument` for upserts without a
+                key.
         """
         require_instance(data_stream, DataStream, "data_stream")
         require_instance(changelog_mode, (ChangelogMode, type(None)), "changelog_mode")
         mode = changelog_mode or ChangelogMode.all()
         if mode == ChangelogMode.insert_only():
             return self.from_data_stream(data_stream, *(() if schema is None else (schema,)))
-        if not mode.contains(RowKind.UPDATE_BEFORE):
-            raise UnsupportedError(
-                "a stream of updates without the rows before them cannot be read as a table",
-                code="needs-flink",
-                hint="add rows of the kind UPDATE_BEFORE, or a column with the time of the change, "
-                "and select the last row of each key by ROW_NUMBER",
-            )
         rows = _require_columns(data_stream.build_rows(self).without_hidden((ORDER, TIME, KEY)))
         changes = rows.with_kinds()
+        if not mode.contains(RowKind.UPDATE_BEFORE):
+            changes = changes._replace(table=self._normalize_upserts(changes, schema))
         codes = [(str(kind), kind.name) for kind in RowKind]
         mapping = map_(*(text for pair in codes for text in pair))
         table = changes.table.from_changelog(
@@ -353,6 +350,25 @@ class StreamTableEnvironment(TableEnvironment):
             return _with_derived_types(changed)
         columns = _declared_columns(schema, changed)
         return table.select(*(col(name).cast(type_).alias(name) for name, type_ in columns))
+
+    def _normalize_upserts(self, changes: StreamRows, schema: Schema | None) -> Table:
+        """Return changes by key, in their order, with the rows before updates."""
+        key = None if schema is None else schema.primary_key
+        if key is None:
+            raise SchemaError(
+                "a stream of upserts requires a schema with a primary key",
+                code="wrong-argument",
+                hint="declare the columns that identify a row by Schema.Builder.primary_key",
+            )
+        columns = Schema.new_builder().from_resolved_schema(changes.table.get_resolved_schema())
+        own = [name for name in changes.table.column_names() if name != KIND]
+        frame = changes.table.to_spark()
+        order = f"struct(monotonically_increasing_id() AS place) AS {quote(CHANGE_ORDER)}"
+        ordered = frame.withColumnRenamed(KIND, ROW_KIND).selectExpr("*", order)
+        upserts = normalized(ordered, list(key.column_names), own).orderBy(quote(CHANGE_ORDER))
+        in_order = [ROW_KIND if name == KIND else name for name in frame.columns]
+        result = upserts.select(*map(quote, in_order)).toDF(*frame.columns)
+        return self.from_spark(result, columns.build())
 
     def _with_schema(self, rows: StreamRows, schema: Schema) -> Table:
         """Return the table of a schema, whose expressions may read all fields of the stream."""
@@ -555,7 +571,7 @@ def _declared_columns(schema: Schema, rows: StreamRows) -> list[tuple[str, Any]]
         )
     if not columns:
         return list(zip(names, rows.type_info.column_types, strict=True))
-    return [(each.name, each.data_type) for each in columns]
+    return [(each.name, DataTypes.of(each.data_type)) for each in columns]
 
 
 def _with_target_columns(table: Table, schema: ResolvedSchema) -> Table:

@@ -34,7 +34,7 @@ from schema_core.query.relation import (
     subqueries_in,
     without_common_tables,
 )
-from schema_core.query.updates import KIND_OF_ROW
+from schema_core.query.updates import KIND_OF_ROW, adds_rows
 from schema_core.spark.changelog import ROW_KIND
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
 from schema_core.types import MAX_LENGTH, RowKind, VarCharType
@@ -102,28 +102,6 @@ def as_changes(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield Change(values, _ROW_KINDS[kind])
 
 
-def inserts(relation: Relation) -> bool:
-    """Return whether a relation that reads no changes only inserts rows, whatever their order."""
-    match relation:
-        case Scan() | relational.Values() | relational.Unnest() | relational.FunctionTable():
-            return True
-        case relational.ProcessTable():
-            return _is_built_in(relation, "TO_CHANGELOG") or inserts(relation.input)
-        case relational.Named() | relational.Sample() | relational.WindowTable():
-            return inserts(relation.input)
-        case relational.Select(source=source):
-            return _is_stateless(relation) and (source is None or inserts(source))
-        case relational.Join():
-            is_inserting = not any(relational.kept_sides(relation)) or adds_elements(relation)
-            return is_inserting and inserts(relation.left) and inserts(relation.right)
-        case relational.SetOperation(operator="UNION", all=True):
-            return inserts(relation.left) and inserts(relation.right)
-        case relational.Sort(offset=None, fetch=None):
-            return inserts(relation.input)
-        case _:
-            return False
-
-
 class _NeedsRowsError(Exception):
     """An operation needs the rows that changes leave."""
 
@@ -161,7 +139,7 @@ class _Rewriting:
     def _is_source(self, relation: Relation) -> bool:
         if isinstance(relation, Scan):
             return self._is_changed(relation)
-        return _is_built_in(relation, "FROM_CHANGELOG")
+        return is_built_in(relation, "FROM_CHANGELOG")
 
     def reads_changes(self, relation: Relation) -> bool:
         """Return whether rows of a relation may be changed; those of TO_CHANGELOG are not."""
@@ -170,7 +148,7 @@ class _Rewriting:
             part = rest.pop()
             if self._is_source(part):
                 return True
-            if not _is_built_in(part, "TO_CHANGELOG"):
+            if not is_built_in(part, "TO_CHANGELOG"):
                 expressions, inputs, _ = parts_of(part)
                 rest += inputs
                 rest += [rows_of(each) for typed in expressions for each in subqueries_in(typed)]
@@ -179,7 +157,7 @@ class _Rewriting:
     def _block(self, block: relational.Select) -> Relation | None:
         if not self.reads_changes(block):
             return None
-        source = self.relation(block.source) if block.source and _is_stateless(block) else None
+        source = self.relation(block.source) if block.source and is_stateless(block) else None
         if source is None:
             raise _NeedsRowsError
         kind = Ref(KIND.name, KIND.type, _alias_of_kind(source))
@@ -221,7 +199,7 @@ class _Rewriting:
         changes = self.relation(relation)
         if changes is not None:
             return changes
-        if self._needs_inserts and not inserts(relation):
+        if self._needs_inserts and not adds_rows(relation):
             raise _NeedsRowsError
         return _with_insertions(relation)
 
@@ -234,7 +212,8 @@ def _with_insertions(relation: Relation) -> Relation:
     return relational.Select((*items, _INSERTION), source)
 
 
-def _is_built_in(relation: Relation, function: str) -> bool:
+def is_built_in(relation: Relation, function: str) -> bool:
+    """Return whether a relation is a call of a process table function of Flink."""
     return (
         isinstance(relation, relational.ProcessTable)
         and relation.function == function
@@ -242,7 +221,7 @@ def _is_built_in(relation: Relation, function: str) -> bool:
     )
 
 
-def _is_stateless(block: relational.Select) -> bool:
+def is_stateless(block: relational.Select) -> bool:
     """Return whether each row of a block is computed from one row of its source."""
     expressions = list(expressions_of(block))
     return not (

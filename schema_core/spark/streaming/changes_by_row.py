@@ -1,14 +1,14 @@
 """The changes of a query of bounded tables in streaming mode, as if its rows arrived one by one.
 
-Flink returns a result after each row. Here the rows get the number of their arrival, and the lowest
-operation that updates its result is computed for the rows that have arrived until each number, in
-one query: `_Prefixes` adds the number to the keys of each operation. The differences between the
-results are its changes, which the projections and filters above pass on (`row_kinds`).
+Flink returns a result after each row. Here the changes that an operation reads get the number of
+their arrival, and the operation is computed for the rows that are there after each number, in one
+query: `_Operation` adds the number to its keys. The differences between the results are its
+changes, which the projections and filters above pass on (`row_kinds`) to the next operation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -26,6 +26,7 @@ from schema_core.expressions.typed import (
     is_windowed,
     substitute,
 )
+from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
 from schema_core.query.rankings import ROW_NUMBERS, first_numbered, reference
 from schema_core.query.relation import (
@@ -38,26 +39,41 @@ from schema_core.query.relation import (
     Select,
     adds_elements,
     calls_in,
+    columns_of,
+    columns_read,
+    conjuncts,
     expressions_of,
     is_aggregate,
+    is_own,
+    joins_in,
     kept_sides,
+    leaves_of,
     relations_in,
     result_columns,
+    rows_of,
     subexpressions,
     subqueries_in,
     without_common_tables,
 )
 from schema_core.query.scope import IN_QUERY
-from schema_core.query.updates import find_update
-from schema_core.spark.changelog import ROW_KIND, is_added, with_updates, without_opposites
+from schema_core.query.updates import adds_rows
+from schema_core.spark.changelog import (
+    ROW_KIND,
+    is_added,
+    with_updates,
+    without_opposites,
+)
 from schema_core.spark.compiler.query import GROUP_WINDOWS
 from schema_core.spark.compiler.translation import PREFIX, has_nanoseconds
 from schema_core.spark.compiler.tree import quote
-from schema_core.spark.reading.row_kinds import change_query, inserts
+from schema_core.spark.reading.changelog_functions import encode_changes
+from schema_core.spark.reading.comparison import comparable
+from schema_core.spark.reading.row_kinds import change_query, is_built_in, is_stateless
 from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.streaming.group_windows import ANY
 from schema_core.spark.streaming.stage_plans import scan_of
 from schema_core.spark.streaming.time_stages import TIMES
-from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
+from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (
     BigIntType,
     BooleanType,
@@ -79,9 +95,12 @@ if TYPE_CHECKING:
 MAX_ROWS: Final = 1000
 #: Maximum number of rows that a join may return for all numbers of rows that have arrived.
 MAX_JOINED_ROWS: Final = 10_000_000
-#: The number of rows that have arrived, and that of a row.
+#: The number of changes that have arrived, the last such number with a row, and that of a change.
 VERSION: Final = f"{PREFIX}version"
+UNTIL: Final = f"{PREFIX}until"
 ARRIVAL: Final = f"{PREFIX}arrival"
+#: That of the change which removes a row.
+REMOVAL: Final = f"{PREFIX}removal"
 #: Prefixes of the names of columns that identify an updated row, and of other generated ones.
 KEY: Final = f"{PREFIX}key"
 PART: Final = f"{PREFIX}part"
@@ -93,10 +112,11 @@ CLOCKS: Final = frozenset(
 )
 #: The alias of the changes below an operation.
 _CHANGES: Final = f"{PREFIX}changes"
+#: Prefixes of the aliases of parts of FROM that are queries, and of tested subqueries.
+_PARTS: Final = f"{PREFIX}parts"
+_TESTED: Final = f"{PREFIX}tested"
 _NUMBER: Final = BigIntType(nullable=False)
 _CONDITION: Final = BooleanType(nullable=False)
-#: Kinds of joins whose versions are those of one side.
-_JOINS: Final = frozenset(JoinKind) - {JoinKind.FULL}
 #: The kinds of a row of a version: it is removed by the next one, unless that has it, too.
 _KINDS: Final = (RowKind.INSERT, RowKind.DELETE)
 #: Types whose values are not sorted.
@@ -114,50 +134,67 @@ def returns_changes(options: Mapping[str, str]) -> bool:
     return is_set and not MINI_BATCH.of(options)
 
 
-def adds_rows(relation: Relation) -> bool:
-    """Return whether a relation of bounded tables, without views, only adds rows, as in Flink.
-
-    The groups of a window are returned once.
-    """
-    is_grouped = isinstance(relation, Select) and relation.grouping is not None
-    return inserts(relation) or (is_grouped and _never_updates(relation))
-
-
-def _never_updates(relation: Relation) -> bool:
-    return find_update(relation, lambda _: False) is None
-
-
 class OperationChanges(NamedTuple):
     """How the changes of an operation are computed.
 
     Attributes:
-        inputs: Relations whose rows arrive, with scans of these rows, their `VERSION` and their
-            `ARRIVAL`.
+        inputs: The changes that it reads, with scans of rows, their `VERSION` and their arrival.
         versions: The rows of the operation after each arrival, with `VERSION` and its keys last.
+            TO_CHANGELOG itself.
         keys: The number of keys that identify a row.
         is_updated: Whether the rows of a key are updated: otherwise they are removed and added.
         adjoins: Whether the rows of a key follow each other, also those removed and added.
+        has_ends: Whether the rows have their first `VERSION`, and `UNTIL` the last one.
+        passes_kinds: Whether a change has the kind of the one that arrives, if both add or both
+            remove a row.
         changes: A scan of the changes.
     """
 
-    inputs: Sequence[tuple[Scan, Relation]]
+    inputs: Sequence[tuple[Scan, ChangesByRow]]
     versions: Relation
     keys: int
     is_updated: bool
     adjoins: bool
+    has_ends: bool
+    passes_kinds: bool
     changes: Scan
 
 
 class ChangesByRow(NamedTuple):
-    """The changes of a query: those of its operations, and the query of these with their kinds."""
+    """The changes of a query.
+
+    Attributes:
+        operations: The changes of its operations.
+        query: The query of these with their kinds, or, without operations, of the user's tables.
+        has_kinds: Whether `KIND` is its last column; otherwise rows are only added.
+    """
 
     operations: Sequence[OperationChanges]
     query: Relation
+    has_kinds: bool = True
 
     def scans_of(self, operation: OperationChanges) -> list[Scan]:
         """Return the scans of the changes of an operation, with their kinds."""
         scans = (part for part in relations_in(self.query) if isinstance(part, Scan))
         return [scan for scan in scans if scan.table is operation.changes.table]
+
+    def plans(self) -> Iterator[ChangesByRow]:
+        """Yield the changes of the query, and those that its operations read."""
+        rest = [self]
+        while rest:
+            yield (plan := rest.pop())
+            rest += [below for operation in plan.operations for _, below in operation.inputs]
+
+    @property
+    def leaves(self) -> list[Relation]:
+        """The queries of the user's tables."""
+        return [plan.query for plan in self.plans() if not plan.operations]
+
+    @property
+    def encodes_changes(self) -> bool:
+        """Whether rows are changes, by TO_CHANGELOG: they are only computed row by row."""
+        operations = (operation for plan in self.plans() for operation in plan.operations)
+        return any(isinstance(each.versions, relational.ProcessTable) for each in operations)
 
 
 def changes_by_row(query: Relation) -> ChangesByRow | None:
@@ -167,41 +204,73 @@ def changes_by_row(query: Relation) -> ChangesByRow | None:
     computed row by row.
     """
     query = without_common_tables(query)
-    if inserts(query) or _never_updates(query):
-        return None
-    if sum(1 for _ in relations_in(query)) > _MAX_RELATIONS:
+    if _only_adds(query) or sum(1 for _ in relations_in(query)) > _MAX_RELATIONS:
         return None
     if any(call.function.path and _is_aggregate(call) for call in calls_in(query)):
         return None  # Flink returns the changes of aggregates in Python bundle by bundle
-    above: dict[int, Relation] = {}
-    operations = []
     try:
-        for operation in _operations_of(query):
-            above[id(operation)], changes = _changes_of(operation)
-            operations.append(changes)
+        return _changes_of(query)
     except _NotByRowError:
         return None
+
+
+def _only_adds(relation: Relation) -> bool:
+    """Return whether a relation only adds rows, which Spark computes from all rows at once."""
+    encoded = (part for part in relations_in(relation) if is_built_in(part, "TO_CHANGELOG"))
+    return adds_rows(relation) and all(
+        adds_rows(cast("relational.ProcessTable", part).input) for part in encoded
+    )
+
+
+def _keeps_order(relation: Relation) -> bool:
+    """Return whether rows are in the order of the tables."""
+    return not any(
+        (isinstance(part, Select) and not is_stateless(part))
+        or (isinstance(part, relational.Join) and not adds_elements(part))
+        for part in relations_in(relation)
+    )
+
+
+def _changes_of(relation: Relation) -> ChangesByRow:
+    is_simple = _only_adds(relation)
+    if is_simple and _keeps_order(relation):
+        return ChangesByRow((), relation, has_kinds=False)
+    try:
+        return _changes_of_operations(relation)
+    except _NotByRowError:
+        if not is_simple:
+            raise
+        return ChangesByRow((), relation, has_kinds=False)
+
+
+def _changes_of_operations(relation: Relation) -> ChangesByRow:
+    above: dict[int, Relation] = {}
+    operations = []
+    for operation in _operations_of(relation):
+        above[id(operation)], changes = _changes_of_operation(operation)
+        operations.append(changes)
     tables = [operation.changes.table for operation in operations]
     kinds = change_query(
-        relational.substitute_parts(query, lambda part: above.get(id(part))),
+        relational.substitute_parts(relation, lambda part: above.get(id(part))),
         lambda scan: any(scan.table is table for table in tables),
     )
-    return None if kinds is None else ChangesByRow(operations, kinds)
+    if kinds is None:
+        raise _NotByRowError
+    return ChangesByRow(operations, kinds)
 
 
-def _changes_of(operation: Relation) -> tuple[Relation, OperationChanges]:
+def _changes_of_operation(operation: Relation) -> tuple[Relation, OperationChanges]:
     """Return the result of an operation, from the scan of its changes, and its changes."""
     computed, above, scan = _split_groups(operation)
     if any(map(_is_not_compared, scan.columns)):
         raise _NotByRowError
-    prefixes = _Prefixes()
+    prefixes = _Operation()
     rows = prefixes.rows(computed)
-    is_join = isinstance(computed, Select) and isinstance(computed.source, relational.Join)
-    adjoins = not is_join or cast("Select", computed).grouping is not None
     keys = len(rows.keys) - rows.compared
     return above, OperationChanges(
-        prefixes.inputs, rows.relation, keys, rows.is_updated, adjoins and rows.adjoins, scan
-    )
+        prefixes.inputs, rows.relation, keys, rows.is_updated, rows.adjoins, rows.has_ends,
+        rows.passes_kinds, scan,
+    )  # fmt: skip
 
 
 def _is_not_compared(column: Column) -> bool:
@@ -226,37 +295,31 @@ def _operations_of(query: Relation) -> Iterator[Relation]:
     while rest:
         query = rest.pop()
         match query:
+            case relational.ProcessTable() if is_built_in(query, "FROM_CHANGELOG"):
+                continue
             case Named(input=below):
                 rest.append(below)
             case relational.Join(left=left) if adds_elements(query):
                 rest.append(left)
             case relational.SetOperation(operator="UNION", all=True):
                 sides = (query.right, query.left)
-                rest += [side for side in sides if not adds_rows(side)]
-            case Select(source=Named() as source) if _is_by_row(query):
+                rest += [side for side in sides if not (_only_adds(side) and _keeps_order(side))]
+            case Select(source=Named() as source) if is_stateless(query):
                 is_ranking = first_numbered(query) is not None or _numbered(source) is not None
                 if is_ranking:
                     yield query
                 else:
                     rest.append(source)
-            case Select(source=relational.Join() as source) if _is_by_row(query) and adds_elements(
-                source
-            ):
+            case Select(source=relational.Join() as source) if is_stateless(
+                query
+            ) and adds_elements(source):
                 rest.append(source)
             case Select() | relational.SetOperation() | relational.Sort():
                 yield query
+            case relational.ProcessTable() if is_built_in(query, "TO_CHANGELOG"):
+                yield query
             case _:
                 raise _NotByRowError
-
-
-def _is_by_row(block: Select) -> bool:
-    expressions = list(expressions_of(block))
-    return (
-        block.grouping is None
-        and not block.distinct
-        and block.qualify is None
-        and not any(is_windowed(part) for typed in expressions for part in subexpressions(typed))
-    )
 
 
 def _numbered(source: Named) -> tuple[Select, int] | None:
@@ -312,17 +375,19 @@ def _split_groups(operation: Relation) -> tuple[Relation, Select, Scan]:
 
 
 class _Versions(NamedTuple):
-    """A relation with `VERSION` and the columns of `keys` last.
+    """A relation with `VERSION`, with `UNTIL` if it `has_ends`, and the columns of `keys` last.
 
     Before the keys are `compared` of them that only tell equal rows apart. See `OperationChanges`.
     """
 
     relation: Relation
-    keys: Columns
+    keys: Columns = ()
     is_updated: bool = False
     is_input: bool = False
     adjoins: bool = True
     compared: int = 0
+    has_ends: bool = False
+    passes_kinds: bool = False
 
 
 class _Source(NamedTuple):
@@ -331,54 +396,72 @@ class _Source(NamedTuple):
     relation: Relation
     version: Typed
     keys: tuple[Typed, ...]
-    is_updated: bool
+    is_updated: bool = False
     arrival: Typed | None = None
 
 
-class _Prefixes:
-    """Methods return a relation for the rows that have arrived until each number."""
+class _Operation:
+    """Methods return a relation for the rows that are there after each arrival."""
 
     def __init__(self) -> None:
-        self.inputs: list[tuple[Scan, Relation]] = []
+        self.inputs: list[tuple[Scan, ChangesByRow]] = []
 
-    def rows(self, relation: Relation) -> _Versions:
-        if adds_rows(relation):
-            return self._input(relation)
+    def rows(self, relation: Relation, *, is_nested: bool = False) -> _Versions:
         match relation:
             case Select():
-                return self._block(relation)
+                return self._block(relation, is_nested=is_nested)
             case relational.SetOperation():
                 return self._set_operation(relation)
             case relational.Sort(offset=offset, fetch=int() as fetch, keys=(_, *_)):
                 return self._limit(relation, offset or 0, fetch)
+            case relational.ProcessTable(input=below):
+                self._input(below)
+                return _Versions(relation)
             case _:
                 raise _NotByRowError
 
-    def _input(self, relation: Relation) -> _Versions:
+    def _input(self, relation: Relation, *, has_ends: bool = False) -> _Versions:
         columns = result_columns(relation)
         reads_outer = next(relational.outer_columns(relation), None) is not None
         if reads_outer or any(has_nanoseconds(column.type) for column in columns):
             raise _NotByRowError
-        number = len(self.inputs)
-        key = Column(f"{KEY}0", _NUMBER)
-        scan = scan_of((*columns, Column(VERSION, _NUMBER), key), f"input{number}")
-        self.inputs.append((scan, relation))
-        return _Versions(scan, (key,), is_input=True)
+        changes, number = _changes_of(relation), len(self.inputs)
+        ends = (Column(UNTIL, _NUMBER),) if has_ends else ()
+        key = Column(f"{KEY}{number}", _NUMBER)
+        scan = scan_of((*columns, Column(VERSION, _NUMBER), *ends, key), f"input{number}")
+        self.inputs.append((scan, changes))
+        return _Versions(scan, (key,), is_input=True, has_ends=has_ends)
 
     # --- blocks ----------------------------------------------------------------------------------
 
-    def _block(self, block: Select) -> _Versions:
-        expressions = list(expressions_of(block))
-        if block.source is None or any(map(subqueries_in, expressions)):
+    def _block(self, block: Select, *, is_nested: bool = False) -> _Versions:
+        if block.source is None:
             raise _NotByRowError
-        _require_repeatable(expressions)
+        _require_repeatable(expressions_of(block))
+        if (tests := _row_tests(block.where)) and is_stateless(_without_tests(block, tests)):
+            return self._semi_joins(block, tests)
+        if isinstance(block.source, relational.Join) and is_stateless(block):
+            is_outer = any(kept_sides(block.source))
+            return self._outer_join(block, block.source) if is_outer else self._inner_joins(block)
+        if tests or not isinstance(block.source, Named):
+            block = _with_derived_source(block, block.source)
+        if any(map(subqueries_in, expressions_of(block))):
+            raise _NotByRowError
+        return self._block_of_query(block, cast("Named", block.source), is_nested=is_nested)
+
+    def _block_of_query(self, block: Select, named: Named, *, is_nested: bool) -> _Versions:
         ranking = _ranking_of(block)
         if ranking is not None:
             block = ranking.block
-        source = self._source(cast("Relation", block.source))
-        if (order := _order_of_numbers(block)) is not None and source.arrival is None:
-            is_fixed = _moves_up(cast("Named", block.source).input, order.places)
-            source = _with_arrival(source, order.values if is_fixed else None)
+            named = cast("Named", block.source)
+        elif not (is_nested or block.qualify or block.grouping) and _is_by_arrival(block):
+            return self._over(block, named)
+        order = _order_of_numbers(block)
+        # the rows of GROUP BY that only move up in an order are updated in one step
+        moves_up = order is not None and _moves_up(named.input, order.places)
+        source = self._source(named, is_nested=moves_up or is_stateless(block))
+        if order is not None and source.arrival is None:
+            source = _with_arrival(source, order.values)
         block = _with_partitions(replace(block, source=source.relation), source)
         if block.grouping is not None:
             return _groups(block, source.version)
@@ -390,76 +473,127 @@ class _Prefixes:
             return rows._replace(adjoins=not ranking.by_row)
         return _with_hidden(block, source.version, source.keys, is_updated=source.is_updated)
 
+    def _over(self, block: Select, named: Named) -> _Versions:
+        """Return functions over the rows before each row by the processing time."""
+        if not adds_rows(named.input):
+            raise _NotByRowError
+        source, until = self._source_with_end(named)
+        block = replace(_with_partitions(block, source, is_versioned=False), source=source.relation)
+        return _with_ends(block, [source.version], [until], source.keys)
+
     # --- sources ---------------------------------------------------------------------------------
 
-    def _source(self, source: Relation) -> _Source:
-        match source:
-            case Named(lateral=False):
-                rows = self.rows(source.input)
-                hidden = (Column(VERSION, _NUMBER), *rows.keys)
-                columns = (*source.columns, *hidden)
-                version, *keys = (Ref(name, type_, source.alias) for name, type_ in hidden)
-                arrival = keys[0] if rows.is_input else None
-                named = replace(source, input=rows.relation, columns=columns)
-                return _Source(named, version, tuple(keys), rows.is_updated, arrival)
-            case relational.Join():
-                return self._join(source)
-            case _:
-                raise _NotByRowError
-
-    def _join(self, join: relational.Join) -> _Source:
-        left = self._source(join.left)
-        if adds_elements(join):
-            columns = (*left.relation.columns, *join.right.columns)
-            added = replace(join, left=left.relation, columns=columns)
-            # the elements of a row have its key, so they do not differ
-            return left._replace(relation=added, is_updated=False, arrival=None)
-        if join.kind not in _JOINS or (
-            join.condition is not None and (subqueries_in(join.condition))
-        ):
+    def _source(self, source: Named, *, is_nested: bool = False) -> _Source:
+        """Return a source with its versions; if it `is_nested`, without the changes of GROUP BY."""
+        if source.lateral or isinstance(source.input, relational.Snapshot):
             raise _NotByRowError
-        _require_repeatable([] if join.condition is None else [join.condition])
-        right = self._source(join.right)
+        rows = self.rows(source.input, is_nested=True) if is_nested else self._input(source.input)
+        hidden = (Column(VERSION, _NUMBER), *rows.keys)
+        version, *keys = (Ref(name, type_, source.alias) for name, type_ in hidden)
+        arrival = keys[0] if rows.is_input else None
+        named = replace(source, input=rows.relation, columns=(*source.columns, *hidden))
+        return _Source(named, version, tuple(keys), rows.is_updated, arrival)
+
+    def _source_with_end(self, source: Named) -> tuple[_Source, Typed]:
+        """Return a source whose rows have their first version, and their last one."""
+        if source.lateral or isinstance(source.input, relational.Snapshot):
+            raise _NotByRowError
+        rows = self._input(source.input, has_ends=True)
+        hidden = (Column(VERSION, _NUMBER), Column(UNTIL, _NUMBER), *rows.keys)
+        version, until, key = (Ref(name, type_, source.alias) for name, type_ in hidden)
+        named = replace(source, input=rows.relation, columns=(*source.columns, *hidden))
+        return _Source(named, version, (key,), arrival=key), until
+
+    # --- joins -----------------------------------------------------------------------------------
+
+    def _inner_joins(self, block: Select) -> _Versions:
+        """Return the rows of inner joins: each is there while all rows that it joins are."""
+        while (part := _joined_part(block.source)) is not None:
+            block = _with_derived_source(block, part)
+        sources: dict[int, _Source] = {}
+        ends = []
+        for leaf in leaves_of(cast("Relation", block.source)):
+            sources[id(leaf)], until = self._source_with_end(cast("Named", leaf))
+            ends.append(until)
+        replaced = _with_sources(
+            cast("Relation", block.source), {key: each.relation for key, each in sources.items()}
+        )
+        keys = [key for source in sources.values() for key in source.keys]
+        block = replace(block, source=replaced)
+        return _with_ends(block, [each.version for each in sources.values()], ends, keys)
+
+    def _outer_join(self, block: Select, join: relational.Join) -> _Versions:
+        for side in (join.left, join.right):
+            if not isinstance(side, Named):
+                block = _with_derived_source(block, side)
+        join = cast("relational.Join", block.source)
+        condition = join.condition
+        if condition is not None and subqueries_in(condition):
+            raise _NotByRowError
+        _require_repeatable([] if condition is None else [condition])
+        left, right = (self._source(cast("Named", side)) for side in (join.left, join.right))
         same: Typed = FunctionCall(BUILT_IN["="][0], (left.version, right.version), _CONDITION)
-        if join.condition is not None:
-            same = FunctionCall(BUILT_IN["AND"][0], (join.condition, same), BooleanType())
-        kind = join.kind if any(kept_sides(join)) else JoinKind.INNER
+        same = same if condition is None else _both(condition, same)
         columns = (*left.relation.columns, *right.relation.columns)
         joined = replace(
-            join,
-            left=left.relation,
-            right=right.relation,
-            kind=kind,
-            condition=same,
-            columns=columns,
+            join, left=left.relation, right=right.relation, condition=same, columns=columns
         )
-        is_outer = any(kept_sides(join))
-        version = right.version if join.kind is JoinKind.RIGHT else left.version
-        return _Source(joined, version, (*left.keys, *right.keys), not is_outer)
+        either = FunctionCall(BUILT_IN["COALESCE"][0], (left.version, right.version), _NUMBER)
+        rows = _with_hidden(replace(block, source=joined), either, (*left.keys, *right.keys))
+        return rows._replace(adjoins=False)
+
+    def _semi_joins(self, block: Select, tests: Sequence[FunctionCall]) -> _Versions:
+        """Return the rows for which subqueries have values, or have none."""
+        if not isinstance(block.source, Named):
+            block = _with_derived_source(block, cast("Relation", block.source))
+            tests = _row_tests(block.where)
+        source = self._source(cast("Named", block.source))
+        changed: dict[int, Typed] = {}
+        for number, test in enumerate(tests):
+            *values, subquery = test.arguments
+            if not isinstance(subquery, Subquery) or any(map(subqueries_in, values)):
+                raise _NotByRowError
+            rows = self._input(rows_of(subquery))
+            columns = result_columns(rows.relation)
+            named = Named(rows.relation, f"{_TESTED}{number}", columns)
+            version = Ref(VERSION, _NUMBER, named.alias)
+            same = FunctionCall(BUILT_IN["="][0], (version, source.version), _CONDITION)
+            items = tuple(Item(name, Ref(name, type_, named.alias)) for name, type_ in columns[:-2])
+            tested = replace(subquery, rows=Select(items, named, same))
+            changed[id(test)] = replace(test, arguments=(*values, tested))
+        where = substitute(cast("Typed", block.where), lambda part: changed.get(id(part)))
+        block = replace(block, source=source.relation, where=where)
+        rows = _with_hidden(block, source.version, source.keys)
+        return rows._replace(adjoins=False, passes_kinds=True)
 
     # --- operations ------------------------------------------------------------------------------
 
     def _set_operation(self, operation: relational.SetOperation) -> _Versions:
+        if operation.operator == "UNION":
+            named = Named(replace(operation, all=True), _CHANGES, operation.columns)
+            items = tuple(Item(name, Ref(name, type_, _CHANGES)) for name, type_ in named.columns)
+            return self._block(Select(items, named, distinct=True))
         left, right = (
-            _with_columns(self.rows(side), operation.columns)
+            _with_columns(self._input(side), operation.columns)
             for side in (operation.left, operation.right)
         )
         columns = (*operation.columns, Column(VERSION, _NUMBER))
-        return _Versions(replace(operation, left=left, right=right, columns=columns), ())
+        return _Versions(replace(operation, left=left, right=right, columns=columns))
 
     def _limit(self, sort: relational.Sort, offset: int, fetch: int) -> _Versions:
         """Return the first rows of each version, by a number in the order."""
         if not all(relational.is_output(key.expression) for key in sort.keys):
             raise _NotByRowError
         own = result_columns(sort.input)
-        source = self._source(Named(sort.input, _CHANGES, own))
+        named = Named(sort.input, _CHANGES, own)
         names = [column.name for column in sort.input.columns]
         places = [names.index(cast("Ref", key.expression).name) for key in sort.keys]
         values = [Ref(*own[place], _CHANGES) for place in places]
         directions = [(place, key.descending) for place, key in zip(places, sort.keys, strict=True)]
-        is_input, moves_up = source.arrival is not None, _moves_up(sort.input, directions)
-        if not is_input:
-            source = _with_arrival(source, values if moves_up else None)
+        is_input, moves_up = adds_rows(sort.input), _moves_up(sort.input, directions)
+        source = self._source(named, is_nested=moves_up)
+        if source.arrival is None:
+            source = _with_arrival(source, values)
         order = [
             SortedBy(value, key.descending, key.nulls_last)
             for value, key in zip(values, sort.keys, strict=True)
@@ -550,7 +684,7 @@ def _moves_up(relation: Relation, order: Sequence[tuple[int, bool | None]]) -> b
         order: Positions of its columns, -1 for another expression, and whether they are descending;
             None for a key of a partition.
     """
-    while isinstance(relation, Select) and _is_by_row(relation) and relation.where is None:
+    while isinstance(relation, Select) and is_stateless(relation) and relation.where is None:
         if not isinstance(relation.source, Named):
             return False
         names = [column.name for column in relation.source.columns]
@@ -582,16 +716,13 @@ def _only_moves_up(value: Typed, descending: bool | None, keys: Sequence[Typed])
     return (name, descending) in {("COUNT", True), ("MAX", True), ("MIN", False)}
 
 
-def _with_arrival(source: _Source, order: Sequence[Typed] | None) -> _Source:
-    """Return rows with the arrival since which they have the same values, or the same order."""
-    named = source.relation
-    if not isinstance(named, Named):
-        return source
+def _with_arrival(source: _Source, order: Sequence[Typed]) -> _Source:
+    """Return rows with the arrival since which they have the same values of an order."""
+    named = cast("Named", source.relation)
     refs = [Ref(name, type_, named.alias) for name, type_ in named.columns]
-    same = refs[: -1 - len(source.keys)] if order is None else order
-    if any(isinstance(part, _UNSORTED) for value in same for part in value.type.walk()):
+    if any(isinstance(part, _UNSORTED) for value in order for part in value.type.walk()):
         raise _NotByRowError
-    keys, version = (*source.keys, *same), source.version
+    keys, version = (*source.keys, *order), source.version
     items = [Item(ref.name, ref) for ref in refs]
     since = Ref(SINCE, _NUMBER, named.alias)
     by_version = Over(keys, (SortedBy(version),))
@@ -607,7 +738,7 @@ def _with_arrival(source: _Source, order: Sequence[Typed] | None) -> _Source:
 def _ranking_of(block: Select) -> _Ranking | None:
     """Return a block over a numbering with the keys of PARTITION BY among its columns."""
     named = block.source
-    if not isinstance(named, Named) or block.where is None or not _is_by_row(block):
+    if not isinstance(named, Named) or block.where is None or not is_stateless(block):
         return None
     if (numbered := _numbered(named)) is None:
         return None
@@ -662,7 +793,38 @@ def _with_hidden(
     return _Versions(replace(block, items=items), columns, is_updated)
 
 
-def _with_partitions(block: Select, source: _Source) -> Select:
+def _with_ends(
+    block: Select, versions: Sequence[Typed], ends: Sequence[Typed], keys: Sequence[Typed]
+) -> _Versions:
+    """Return a block of rows that are there while the rows of all its sources are."""
+    version, until, where = versions[0], ends[0], block.where
+    if len(versions) > 1:
+        version = FunctionCall(BUILT_IN["GREATEST"][0], tuple(versions), _NUMBER)
+        until = FunctionCall(BUILT_IN["LEAST"][0], tuple(ends), _NUMBER)
+        meets: Typed = FunctionCall(BUILT_IN["<="][0], (version, until), _CONDITION)
+        where = meets if where is None else _both(where, meets)
+    hidden = [Item(f"{KEY}{place}", key) for place, key in enumerate(keys)]
+    items = (*block.items, Item(VERSION, version), Item(UNTIL, until), *hidden)
+    columns = tuple(Column(item.name, item.expression.type) for item in hidden)
+    block = replace(block, items=items, where=where)
+    return _Versions(block, columns, adjoins=False, has_ends=True, passes_kinds=True)
+
+
+def _is_by_arrival(block: Select) -> bool:
+    """Return whether all functions with OVER are ordered by the processing time."""
+    parts = (part for typed in expressions_of(block) for part in subexpressions(typed))
+    orders = [
+        part.over.order_by
+        for part in parts
+        if isinstance(part, FunctionCall) and part.over is not None
+    ]
+    return bool(orders) and all(
+        len(order) == 1 and timestamp_kind(order[0].value.type) is TimestampKind.PROCTIME
+        for order in orders
+    )
+
+
+def _with_partitions(block: Select, source: _Source, *, is_versioned: bool = True) -> Select:
     """Return a block whose functions with OVER number the rows of each version by themselves.
 
     Rows are in the order of their arrival where keys of ORDER BY are equal, or the processing time.
@@ -674,20 +836,118 @@ def _with_partitions(block: Select, source: _Source) -> Select:
         over, order = typed.over, []
         for key in over.order_by:
             kind = timestamp_kind(key.value.type)
-            if kind in TIMES and typed.function.name not in ROW_NUMBERS:
+            is_number = typed.function.name in ROW_NUMBERS
+            if kind in TIMES and is_versioned and not is_number:
                 raise _NotByRowError
             value = source.arrival if kind is TimestampKind.PROCTIME else key.value
             if value is None:
                 raise _NotByRowError
             order.append(replace(key, value=value))
-        if source.arrival is not None and typed.function.name == "ROW_NUMBER":
+        if is_versioned and source.arrival is not None and typed.function.name == "ROW_NUMBER":
             order.append(SortedBy(source.arrival))
-        partition = (*over.partition_by, source.version)
-        return replace(typed, over=replace(over, partition_by=partition, order_by=tuple(order)))
+        partition = (*over.partition_by, *((source.version,) if is_versioned else ()))
+        # a row has a processing time of its own: a range of times has all rows before it
+        is_range = not is_versioned and over.frame is not None and over.frame.unit == "RANGE"
+        frame = None if is_range else over.frame
+        changed = replace(over, partition_by=partition, order_by=tuple(order), frame=frame)
+        return replace(typed, over=changed)
 
     items = (item._replace(expression=substitute(item.expression, change)) for item in block.items)
     qualify = None if block.qualify is None else substitute(block.qualify, change)
     return replace(block, items=tuple(items), qualify=qualify)
+
+
+# --- parts of FROM and WHERE --------------------------------------------------------------------
+
+
+def _row_tests(where: Typed | None) -> list[FunctionCall]:
+    """Return the conditions of WHERE that test for values of a subquery."""
+    return [
+        part
+        for part in conjuncts(where)
+        if isinstance(part, FunctionCall)
+        and part.function.name in ("IN", "NOT IN")
+        and isinstance(part.arguments[-1], Subquery)
+    ]
+
+
+def _without_tests(block: Select, tests: Sequence[FunctionCall]) -> Select:
+    rest = [part for part in conjuncts(block.where) if not any(part is test for test in tests)]
+    where: Typed | None = None
+    for part in rest:
+        where = part if where is None else _both(where, part)
+    return replace(block, where=where)
+
+
+def _both(left: Typed, right: Typed) -> Typed:
+    return FunctionCall(BUILT_IN["AND"][0], (left, right), BooleanType())
+
+
+def _joined_part(source: Relation | None) -> relational.Join | None:
+    """Return a join of FROM that is not an inner join of sources, if any."""
+    joins = (join for join in joins_in(source) if any(kept_sides(join)) or adds_elements(join))
+    return next(joins, None)
+
+
+def _with_derived_source(block: Select, part: Relation) -> Select:
+    """Return a block that reads a part of FROM as a query of the columns that are read.
+
+    The query of all of FROM has the conditions of WHERE.
+    """
+    is_source = part is block.source
+    alias = f"{_PARTS}{sum(1 for _ in leaves_of(part))}"
+    own, where = columns_of(part), block.where if is_source else None
+    outside = [typed for typed in expressions_of(block) if not is_source or typed is not where]
+    outside += [
+        join.condition
+        for join in joins_in(block.source)
+        if join.condition is not None and join is not part
+    ]
+    read = {
+        reference(ref): ref for typed in outside for ref in columns_read(typed) if is_own(ref, own)
+    }
+    columns = {
+        key: Ref(f"{PART}{place}", ref.type, alias) for place, (key, ref) in enumerate(read.items())
+    }
+    items = tuple(Item(columns[key].name, ref) for key, ref in read.items())
+    inner = Select(items or (ANY,), part, where)
+    named = Named(inner, alias, inner.columns)
+
+    def change(typed: Typed) -> Typed | None:
+        return columns.get(reference(typed)) if isinstance(typed, Ref) else None
+
+    source = _with_sources(cast("Relation", block.source), {id(part): named}, change)
+    grouping, having, qualify = block.grouping, block.having, block.qualify
+    if grouping is not None:
+        keys = tuple(substitute(key, change) for key in grouping.keys)
+        grouping = replace(grouping, keys=keys)
+    return replace(
+        block,
+        items=tuple(
+            item._replace(expression=substitute(item.expression, change)) for item in block.items
+        ),
+        source=source,
+        where=None if is_source or block.where is None else substitute(block.where, change),
+        grouping=grouping,
+        having=None if having is None else substitute(having, change),
+        qualify=None if qualify is None else substitute(qualify, change),
+    )
+
+
+def _with_sources(
+    source: Relation,
+    replaced: Mapping[int, Relation],
+    change: Callable[[Typed], Typed | None] = lambda _: None,
+) -> Relation:
+    """Return FROM with other sources, by identity, and changed conditions of joins."""
+    if id(source) in replaced:
+        return replaced[id(source)]
+    if not isinstance(source, relational.Join):
+        return source
+    left, right = (_with_sources(side, replaced, change) for side in (source.left, source.right))
+    condition = None if source.condition is None else substitute(source.condition, change)
+    columns = (*left.columns, *right.columns)
+    return replace(source, left=left, right=right, condition=condition, columns=columns)
 
 
 def _with_columns(rows: _Versions, columns: Columns) -> Relation:
@@ -716,32 +976,79 @@ def _require_repeatable(expressions: Iterable[Typed]) -> None:
 
 def frame_of_changes(
     plan: ChangesByRow,
-    inputs: Sequence[Sequence[DataFrame]],
+    leaves: Mapping[int, DataFrame],
     frame_of: FrameOf,
     targets: Columns,
 ) -> DataFrame | None:
     """Return the changes of a query with their kinds.
 
-    None if it reads more than `MAX_ROWS` rows, or if a join may return more than `MAX_JOINED_ROWS`.
+    None if an operation reads more than `MAX_ROWS` changes, or if a join may return more than
+    `MAX_JOINED_ROWS`.
 
     Args:
         plan: How they are computed.
-        inputs: The rows of the inputs of each operation.
+        leaves: The frames of the queries of the user's tables, by identity.
         frame_of: Returns a query with columns as a frame, from frames for its scans by identity.
         targets: The columns of the query, and that of the kinds.
     """
-    numbered = [list(map(_with_arrivals, frames)) for frames in inputs]
-    counts = [[frame.count() for frame in frames] for frames in numbered]
-    if sum(map(sum, counts)) > MAX_ROWS or any(
-        _joined_rows(operation, numbers) > MAX_JOINED_ROWS
-        for operation, numbers in zip(plan.operations, counts, strict=True)
-    ):
+    try:
+        return _Frames(leaves, frame_of).frame(plan, targets)
+    except _TooManyRowsError:
         return None
-    scans: dict[int, DataFrame] = {}
-    for operation, frames, numbers in zip(plan.operations, numbered, counts, strict=True):
-        changes = _frame_of_operation(operation, frames, numbers, frame_of)
-        scans |= {id(scan): changes for scan in plan.scans_of(operation)}
-    return frame_of(plan.query, targets, scans)
+
+
+class _TooManyRowsError(Exception):
+    """An operation reads too many rows."""
+
+
+class _Frames:
+    def __init__(self, leaves: Mapping[int, DataFrame], frame_of: FrameOf) -> None:
+        self._leaves = leaves
+        self._frame_of = frame_of
+
+    def frame(self, plan: ChangesByRow, targets: Columns) -> DataFrame:
+        """Return the changes of a query, or the rows that it only adds."""
+        if not plan.operations:
+            return self._leaves[id(plan.query)]
+        scans: dict[int, DataFrame] = {}
+        for operation in plan.operations:
+            changes = self._operation(operation)
+            scans |= {id(scan): changes for scan in plan.scans_of(operation)}
+        return self._frame_of(plan.query, targets, scans)
+
+    def _operation(self, operation: OperationChanges) -> DataFrame:
+        """Return the changes of an operation in their order, with their kinds."""
+        inputs = [
+            _with_arrivals(self.frame(plan, result_columns(plan.query)), plan)
+            for _, plan in operation.inputs
+        ]
+        if isinstance(operation.versions, relational.ProcessTable):
+            ordered = inputs[0].orderBy(quote(ARRIVAL)).drop(ARRIVAL)
+            inserted = f"'{RowKind.INSERT}' AS {quote(ROW_KIND)}"
+            return encode_changes(ordered, operation.versions).selectExpr("*", inserted)
+        counts = [frame.count() for frame in inputs]
+        if sum(counts) > MAX_ROWS or _joined_rows(operation, counts) > MAX_JOINED_ROWS:
+            raise _TooManyRowsError
+        scans = {
+            id(scan): _versions_of_rows(frame, counts, place, scan.columns, operation.has_ends)
+            for place, ((scan, _), frame) in enumerate(zip(operation.inputs, inputs, strict=True))
+        }
+        own = result_columns(operation.versions)
+        rows = self._frame_of(operation.versions, own, scans)
+        keys = [column.name for column in own[len(own) - operation.keys :]]
+        changes = _changes_of_versions(rows, operation, sum(counts))
+        if operation.is_updated:
+            changes = with_updates(changes, [VERSION, *keys])
+        has_updates = any(plan.has_kinds for _, plan in operation.inputs)
+        if operation.passes_kinds and has_updates:
+            changes = _with_kinds_of(changes, inputs, counts)
+        added, version = is_added(True), quote(VERSION)
+        order = [part for key in keys for part in (f"{quote(key)} IS NULL", quote(key))]
+        order = [version, *((*order, added) if operation.adjoins else (added, *order))]
+        expr = functions_of(changes).expr
+        ordered = changes.repartition(1).sortWithinPartitions(*map(expr, order))
+        names = [*(column.name for column in operation.changes.columns), ROW_KIND]
+        return ordered.select(*map(quote, names))
 
 
 def _joined_rows(operation: OperationChanges, counts: Sequence[int]) -> int:
@@ -749,46 +1056,60 @@ def _joined_rows(operation: OperationChanges, counts: Sequence[int]) -> int:
 
     Each row may be joined with each other one: the product grows with the power of their number.
     """
+    if operation.has_ends:
+        return 0
     parts = relations_in(operation.versions)
     if not any(isinstance(part, relational.Join) and not adds_elements(part) for part in parts):
         return 0
     return sum(counts) * prod(counts) // (len(counts) + 1)
 
 
-def _frame_of_operation(
-    operation: OperationChanges,
-    inputs: Sequence[DataFrame],
-    counts: Sequence[int],
-    frame_of: FrameOf,
+def _changes_of_versions(rows: DataFrame, operation: OperationChanges, last: int) -> DataFrame:
+    """Return the changes from each version to the next one: rows are added or removed."""
+    hidden = {VERSION, UNTIL} if operation.has_ends else {VERSION}
+    shown = [quote(name) for name in rows.columns if name not in hidden]
+    version = quote(VERSION)
+    ends = (version, f"{quote(UNTIL)} + 1" if operation.has_ends else f"{version} + 1")
+    parts = (
+        f"named_struct('at', {end}, 'kind', '{kind}')"
+        for end, kind in zip(ends, _KINDS, strict=True)
+    )
+    exploded = rows.selectExpr(*shown, f"inline(array({', '.join(parts)}))")
+    changes = exploded.selectExpr(*shown, f"at AS {version}", f"kind AS {quote(ROW_KIND)}").where(
+        f"{version} <= {last}"
+    )
+    return changes if operation.has_ends else without_opposites(changes)
+
+
+def _with_kinds_of(
+    changes: DataFrame, inputs: Sequence[DataFrame], counts: Sequence[int]
 ) -> DataFrame:
-    """Return the changes of an operation in their order, with their kinds."""
-    scans = {
-        id(scan): _versions_of_rows(frame, counts, place, scan.columns)
-        for place, ((scan, _), frame) in enumerate(zip(operation.inputs, inputs, strict=True))
-    }
-    own = result_columns(operation.versions)
-    rows = frame_of(operation.versions, own, scans)
-    version, keys = quote(VERSION), [column.name for column in own[len(own) - operation.keys :]]
-    shown = [quote(name) for name, _ in own if name != VERSION]
-    parts = (f"struct({later}, '{kind}')" for later, kind in enumerate(_KINDS))
-    exploded = rows.selectExpr("*", f"inline(array({', '.join(parts)})) AS (later, kind)")
-    changes = exploded.selectExpr(
-        *shown, f"{version} + later AS {version}", f"kind AS {quote(ROW_KIND)}"
-    ).where(f"{version} <= {sum(counts)}")
-    changes = without_opposites(changes)
-    if operation.is_updated:
-        changes = with_updates(changes, [VERSION, *keys])
-    added = is_added(True)
-    order = [part for key in keys for part in (f"{quote(key)} IS NULL", quote(key))]
-    order = [version, *((*order, added) if operation.adjoins else (added, *order))]
-    expr = functions_of(changes).expr
-    ordered = changes.repartition(1).sortWithinPartitions(*map(expr, order))
-    names = [*(column.name for column in operation.changes.columns), ROW_KIND]
-    return ordered.select(*map(quote, names))
+    """Return changes with the kinds of those that arrive, if both add or both remove a row."""
+    events: DataFrame | None = None
+    for place, frame in enumerate(inputs):
+        version = _version_of(ARRIVAL, counts, place)
+        part = frame.selectExpr(f"{version} AS at", f"{quote(ROW_KIND)} AS kind")
+        events = part if events is None else events.union(part)
+    joined = changes.join(
+        functions_of(changes).broadcast(cast("DataFrame", events)),
+        functions_of(changes).expr(f"at = {quote(VERSION)}"),
+    )
+    adds, removes = (
+        f"('{RowKind.INSERT}', '{RowKind.UPDATE_AFTER}')",
+        f"('{RowKind.DELETE}', '{RowKind.UPDATE_BEFORE}')",
+    )
+    kind = quote(ROW_KIND)
+    is_same = (
+        f"({kind} IN {adds} AND kind IN {adds}) OR ({kind} IN {removes} AND kind IN {removes})"
+    )
+    own = [quote(name) for name in changes.columns if name != ROW_KIND]
+    return joined.selectExpr(*own, f"if({is_same}, kind, {kind}) AS {kind}")
 
 
-def _with_arrivals(frame: DataFrame) -> DataFrame:
-    """Return the first rows of a frame with their numbers, from 1; they are computed once."""
+def _with_arrivals(frame: DataFrame, plan: ChangesByRow) -> DataFrame:
+    """Return the first changes of a frame with their numbers, from 1; they are computed once."""
+    if not plan.has_kinds:
+        frame = frame.selectExpr("*", f"'{RowKind.INSERT}' AS {quote(ROW_KIND)}")
     numbered = frame.selectExpr("*", f"monotonically_increasing_id() AS {quote(ARRIVAL)}")
     first = numbered.orderBy(quote(ARRIVAL)).limit(MAX_ROWS + 1).localCheckpoint()
     own = [quote(name) for name in frame.columns]
@@ -796,18 +1117,45 @@ def _with_arrivals(frame: DataFrame) -> DataFrame:
     return first.selectExpr(*own, f"{number} AS {quote(ARRIVAL)}")
 
 
-def _versions_of_rows(
-    frame: DataFrame, counts: Sequence[int], place: int, columns: Columns
-) -> DataFrame:
-    """Return the rows of each version: a row of each input arrives in turn."""
-    arrival = quote(ARRIVAL)
+def _with_removals(frame: DataFrame) -> DataFrame:
+    """Return the rows that changes add, with the number of the change that removes each, if any."""
+    row = ", ".join(
+        comparable(quote(field.name), field.dataType)
+        for field in frame.schema.fields
+        if field.name not in (ROW_KIND, ARRIVAL)
+    )
+    added, arrival = is_added(True), quote(ARRIVAL)
+    equal = frame.selectExpr("*", f"struct({row}) AS row", f"{added} AS added").selectExpr(
+        "*", f"row_number() OVER (PARTITION BY row, added ORDER BY {arrival}) AS place"
+    )
+    removal = f"max(if(added, NULL, {arrival})) OVER (PARTITION BY row, place)"
+    return (
+        equal.selectExpr("*", f"{removal} AS {quote(REMOVAL)}")
+        .where("added")
+        .drop("row", "added", "place")
+    )
+
+
+def _version_of(arrival: str, counts: Sequence[int], place: int) -> str:
+    """Return the number of changes of all inputs with a change: one of each arrives in turn."""
     before = (
-        f"least({count}L, {arrival}{'' if other <= place else ' - 1'})"
+        f"least({count}L, {quote(arrival)}{'' if other <= place else ' - 1'})"
         for other, count in enumerate(counts)
     )
-    versions = f"sequence({' + '.join(before)}, {sum(counts)}L)"
-    own = [quote(name) for name in frame.columns if name != ARRIVAL]
-    rows = frame.selectExpr(*own, f"explode({versions}) AS {quote(VERSION)}", arrival)
+    return f"({' + '.join(before)})"
+
+
+def _versions_of_rows(
+    frame: DataFrame, counts: Sequence[int], place: int, columns: Columns, has_ends: bool
+) -> DataFrame:
+    """Return the rows of each version, or with their first and last versions if they have ends."""
+    own = [quote(name) for name in frame.columns if name not in (ROW_KIND, ARRIVAL)]
+    rows, first = _with_removals(frame), _version_of(ARRIVAL, counts, place)
+    before = f"{_version_of(REMOVAL, counts, place)} - 1"
+    last = f"if({quote(REMOVAL)} > {quote(ARRIVAL)}, {before}, {sum(counts)}L)"
+    versions = (first, last) if has_ends else (f"explode(sequence({first}, {last}))",)
+    hidden = [f"{version} AS hidden{number}" for number, version in enumerate(versions)]
+    rows = rows.selectExpr(*own, *hidden, first)
     return rows.toDF(*(column.name for column in columns)).sortWithinPartitions(
         quote(VERSION), quote(columns[-1].name)
     )
