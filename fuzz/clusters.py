@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
+from fuzz.server_processes import free_port
 from schema_core.spark.session.java import find_java
 from tests.spark.cluster_program import CANARY, SUBMITTED
 
@@ -181,12 +182,6 @@ def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
             item.terminate()
         for entry in started:
             entry.wait(60)
-
-
-def free_port() -> int:
-    with socket.socket() as result:
-        result.bind(("127.0.0.1", 0))
-        return int(result.getsockname()[1])
 
 
 def await_port(port: int) -> None:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tarfile
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +20,18 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
+
+from fuzz.server_processes import (
+    JAVA,
+    classpath,
+    fetch,
+    free_port,
+    is_open,
+    missing_programs,
+    start,
+    stop,
+    wait,
+)
 
 KAFKA = "org.apache.kafka:kafka_2.13:3.9.1"
 REGISTRY = "io.apicurio:apicurio-registry-app:2.6.13.Final"
@@ -35,9 +45,6 @@ SPARK = (
     "org.apache.commons:commons-pool2:2.12.0",
 )
 SPARK_VERSIONS = (version("pyspark"), "4.2.0")
-#: Seconds until a server runs, and until Maven has fetched a jar.
-TIMEOUT = 90
-FETCH_TIMEOUT = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +58,8 @@ class Servers:
 @lru_cache(maxsize=1)
 def why_not() -> str | None:
     """Return why no broker and registry can be started here, or None."""
-    missing = [program for program in ("mvn", "java") if not shutil.which(program)]
-    if missing:
-        return f"not on the PATH: {', '.join(missing)}"
+    if (reason := missing_programs()) is not None:
+        return reason
     try:
         _kafka_jars(), _registry_archive(), spark_jars()
     except (OSError, subprocess.SubprocessError) as error:
@@ -69,7 +75,7 @@ def servers() -> Iterator[Servers]:
         try:
             yield Servers(started.address, registry)
         finally:
-            _stop(process)
+            stop(process)
 
 
 class Broker:
@@ -77,15 +83,15 @@ class Broker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._port = _free_port()
+        self._port = free_port()
         self.address = f"127.0.0.1:{self._port}"
         self._java, self._settings = _format_broker(folder, self.address)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         log = self.folder / "broker.log"
-        self._process = _start([*self._java, "kafka.Kafka", str(self._settings)], log)
-        _wait(lambda: _is_open(self._port), self._process, log)
+        self._process = start([*self._java, "kafka.Kafka", str(self._settings)], log)
+        wait(lambda: is_open(self._port), self._process, log)
 
     def kill(self) -> None:
         if self._process is not None:
@@ -94,7 +100,7 @@ class Broker:
 
     def stop(self) -> None:
         if self._process is not None:
-            _stop(self._process)
+            stop(self._process)
 
 
 @contextmanager
@@ -114,7 +120,7 @@ def broker() -> Iterator[Broker]:
 def spark_jars() -> tuple[Path, ...]:
     """Return the jars that a Spark needs for the connectors of Kafka."""
     for spark in SPARK_VERSIONS:
-        jars = [_fetch(name.format(spark=spark)) for name in SPARK]
+        jars = [fetch(name.format(spark=spark)) for name in SPARK]
         if all(jars):
             return tuple(filter(None, jars))
     raise FileNotFoundError(f"{SPARK[0]} in the versions {', '.join(SPARK_VERSIONS)}")
@@ -123,47 +129,14 @@ def spark_jars() -> tuple[Path, ...]:
 # --- jars -----------------------------------------------------------------------------------------
 
 
-def _maven(*arguments: str, cwd: Path | None = None) -> bool:
-    command = ["mvn", "-q", "-B", *arguments]
-    ran = subprocess.run(command, check=False, capture_output=True, timeout=FETCH_TIMEOUT, cwd=cwd)
-    return ran.returncode == 0
-
-
-def _fetch(name: str, kind: str = "jar", classifier: str = "") -> Path | None:
-    """Return the file of an artifact in Maven's local repository, to which it is fetched."""
-    group, artifact, number = name.split(":")
-    end = f"-{classifier}" if classifier else ""
-    folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / number
-    file = folder / f"{artifact}-{number}{end}.{kind}"
-    if not file.exists():
-        coordinates = f"{name}:{kind}:{classifier}".rstrip(":")
-        _maven("dependency:get", "-Dtransitive=false", f"-Dartifact={coordinates}")
-    return file if file.exists() else None
-
-
 @lru_cache(maxsize=1)
 def _kafka_jars() -> tuple[Path, ...]:
     """Return the jars of a broker."""
-    group, artifact, number = KAFKA.split(":")
-    tags = {"groupId": group, "artifactId": artifact, "version": number}
-    dependency = "".join(f"<{tag}>{text}</{tag}>" for tag, text in tags.items())
-    project = (
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        "<groupId>broker</groupId><artifactId>broker</artifactId><version>1</version>"
-        f"<dependencies><dependency>{dependency}</dependency></dependencies></project>"
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "pom.xml").write_text(project)
-        output = Path(folder) / "classpath"
-        if not _maven(
-            "dependency:build-classpath", f"-Dmdep.outputFile={output}", cwd=Path(folder)
-        ):
-            raise FileNotFoundError(KAFKA)
-        return tuple(map(Path, output.read_text().strip().split(os.pathsep)))
+    return classpath(KAFKA)
 
 
 def _registry_archive() -> Path:
-    if (archive := _fetch(REGISTRY, "tar.gz", "all")) is None:
+    if (archive := fetch(REGISTRY, "tar.gz", "all")) is None:
         raise FileNotFoundError(REGISTRY)
     return archive
 
@@ -173,7 +146,7 @@ def _registry_archive() -> Path:
 
 def _format_broker(folder: Path, address: str) -> tuple[list[str], Path]:
     """Return the command of Java with the classes of a broker, and the file of its settings."""
-    controller = _free_port()
+    controller = free_port()
     settings = {
         "process.roles": "broker,controller",
         "node.id": "1",
@@ -190,22 +163,22 @@ def _format_broker(folder: Path, address: str) -> tuple[list[str], Path]:
     }
     file = folder / "server.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-    classpath = os.pathsep.join(map(str, _kafka_jars()))
-    java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-cp", classpath]
+    jars = os.pathsep.join(map(str, _kafka_jars()))
+    java = [*JAVA, "-cp", jars]
     form = ["kafka.tools.StorageTool", "format", "-t", "AAAAAAAAQACAAAAAAAAAAg", "-c", str(file)]
     subprocess.run([*java, *form], check=True, capture_output=True)
     return java, file
 
 
 def _start_registry(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
-    home, port = folder / "registry", _free_port()
+    home, port = folder / "registry", free_port()
     with tarfile.open(_registry_archive()) as archive:
         archive.extractall(home, filter="data")
     (program,) = home.glob("*-runner.jar")
     address = f"http://127.0.0.1:{port}{REGISTRY_PATH}"
     settings = [f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1"]
-    java = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *settings, "-jar", str(program)]
-    process = _start(java, folder / "registry.log")
+    java = [*JAVA, *settings, "-jar", str(program)]
+    process = start(java, folder / "registry.log")
 
     def answers() -> bool:
         try:
@@ -214,44 +187,5 @@ def _start_registry(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
         except (URLError, OSError):
             return False
 
-    _wait(answers, process, folder / "registry.log")
+    wait(answers, process, folder / "registry.log")
     return process, address
-
-
-def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
-    # on our own path, it may be in a directory that is not readable
-    program = shutil.which("setpriv", path=os.defpath)
-    parent = [program, "--pdeathsig", "KILL", "--"] if program else []
-    with log.open("ab") as file:
-        return subprocess.Popen([*parent, *command], stdout=file, stderr=file, cwd=log.parent)
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _is_open(port: int) -> bool:
-    with socket.socket() as client:
-        client.settimeout(1)
-        return client.connect_ex(("127.0.0.1", port)) == 0
-
-
-def _wait(is_ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline and process.poll() is None:
-        if is_ready():
-            return
-        time.sleep(0.2)
-    raise RuntimeError(f"the server did not start: {log.read_text(errors='replace')[-1000:]}")

@@ -11,7 +11,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -21,6 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from fuzz.server_processes import free_port
 
 #: Where Debian keeps the programs that are not on the path, newest last.
 DEBIAN = "/usr/lib/postgresql"
@@ -80,7 +81,7 @@ def client(reached: Server, program: str, *arguments: str) -> str:
 
 @contextmanager
 def _running(folder: Path) -> Iterator[Server]:
-    port, password = _free_port(), secrets.token_hex(16)
+    port, password = free_port(), secrets.token_hex(16)
     data, word = folder / "data", folder / "password"
     word.write_text(password)
     as_user = _as_user(folder, word)
@@ -136,13 +137,6 @@ def _as_user(*files: Path) -> dict[str, Any]:
     for file in files:
         os.chown(file, user.pw_uid, user.pw_gid)
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

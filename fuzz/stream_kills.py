@@ -42,7 +42,7 @@ from functools import partial
 from pathlib import Path
 
 from fuzz import kafka_server
-from fuzz.clusters import free_port
+from fuzz.server_processes import free_port
 
 #: How many rows a file has.
 ROWS = 40

@@ -10,6 +10,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import (
     CommitFailedException,
@@ -27,10 +28,6 @@ from pyiceberg.table.update import (
     AddPartitionSpecUpdate,
     AddSchemaUpdate,
     AddSortOrderUpdate,
-    AssertCurrentSchemaId,
-    AssertDefaultSpecId,
-    AssertLastAssignedFieldId,
-    AssertTableUUID,
     RemovePropertiesUpdate,
     SetCurrentSchemaUpdate,
     SetDefaultSortOrderUpdate,
@@ -56,6 +53,7 @@ from schema_core.catalog.stores.object_store import (
     not_empty,
     require_name,
 )
+from schema_core.catalogs.iceberg import rest
 from schema_core.catalogs.iceberg.definitions import (
     COMMENT,
     FORMAT_VERSION,
@@ -69,13 +67,13 @@ from schema_core.catalogs.iceberg.definitions import (
     view_properties,
 )
 from schema_core.catalogs.iceberg.purging import purge_table
-from schema_core.catalogs.iceberg.views import ViewDefinition, Views, views_of
+from schema_core.catalogs.iceberg.views import NoViews, SqlViews, ViewDefinition, Views
 from schema_core.connectors.iceberg.client import (
     iceberg_errors,
     open_catalog,
     require_version,
 )
-from schema_core.connectors.iceberg.options import CATALOG_TYPE, DEFAULT_VERSION
+from schema_core.connectors.iceberg.options import DEFAULT_VERSION
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (
@@ -83,6 +81,7 @@ from schema_core.mappings.iceberg.schemas import (
     SchemaEvolution,
     evolve_schema,
     former_names,
+    is_same,
     new_schema,
     require_no_narrowing,
 )
@@ -168,7 +167,12 @@ class IcebergStore:
 
     @property
     def views(self) -> Views:
-        return views_of(self.catalog, CATALOG_TYPE.of(self._options) or "sql")
+        match self.catalog:
+            case SqlCatalog():
+                return SqlViews(self.catalog)
+            case RestCatalog():
+                return rest.RestViews(self.catalog)
+        return NoViews()
 
     def open(self) -> None:
         _ = self.catalog
@@ -230,7 +234,7 @@ class IcebergStore:
 
     def _database_names(self, parent: tuple[str, ...]) -> list[str]:
         names = []
-        for namespace in sorted(self.catalog.list_namespaces(parent)):
+        for namespace in sorted(rest.list_namespaces(self.catalog, parent)):
             names += [".".join(namespace), *self._database_names(tuple(namespace))]
         return names
 
@@ -249,7 +253,7 @@ class IcebergStore:
     def is_empty(self, database: IcebergObject) -> bool:
         namespace = _namespace(database.key.database)
         return not (
-            self.names(StoredKind.TABLE, database) or self.catalog.list_namespaces(namespace)
+            self.names(StoredKind.TABLE, database) or rest.list_namespaces(self.catalog, namespace)
         )
 
     # --- writing -------------------------------------------------------------------------------
@@ -337,7 +341,7 @@ class IcebergStore:
             return self.views.replace(namespace, name, stored.content, view)
         changed = _changed_table(stored.content, value, renames)
         before = stored.content.metadata.format_version
-        if changed.version != before or CATALOG_TYPE.of(self._options) != "rest":
+        if changed.version != before or not isinstance(self.catalog, RestCatalog):
             require_version(changed.version)  # a REST server writes the metadata itself
         return self._commit(stored.content, changed)
 
@@ -368,13 +372,9 @@ class IcebergStore:
         requirements: tuple[TableRequirement, ...] = (
             AssertDefinition(definition=_definition_of(metadata)),
         )
-        if CATALOG_TYPE.of(self._options) == "rest":  # the server evaluates its own requirements
-            requirements = (
-                AssertTableUUID(uuid=metadata.table_uuid),
-                AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
-                AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
-                AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
-            )
+        if isinstance(self.catalog, RestCatalog):  # the server evaluates its own requirements
+            requirements = rest.requirements(metadata)
+            updates = (*updates, *rest.mark(metadata, changed.schema))
         try:
             self.catalog.commit_table(table, requirements, updates)
         except CommitFailedException:
@@ -570,8 +570,8 @@ def _updates(metadata: TableMetadata, changed: ChangedTable) -> Iterator[TableUp
     """Yield the updates of a table's metadata."""
     if changed.version != metadata.format_version:
         yield UpgradeFormatVersionUpdate(format_version=changed.version)
-    if changed.schema != metadata.schema():
-        same = [item.schema_id for item in metadata.schemas if item == changed.schema]
+    if not is_same(changed.schema, metadata.schema()):
+        same = [item.schema_id for item in metadata.schemas if is_same(item, changed.schema)]
         if not same:
             number = 1 + max(item.schema_id for item in metadata.schemas)
             schema = changed.schema.model_copy(update={"schema_id": number})

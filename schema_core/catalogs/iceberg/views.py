@@ -1,4 +1,4 @@
-"""Views of Iceberg's catalogs: in a SQL database as Iceberg's JDBC catalog stores them, or by REST.
+"""Views of Iceberg's catalogs, which a SQL database has as Iceberg's JDBC catalog stores them.
 
 The metadata of a view is a JSON file ("View Metadata" in the Iceberg view specification), to which
 the row of the view in ``iceberg_tables`` refers. pyiceberg reads and writes rows of tables only.
@@ -10,7 +10,6 @@ import time
 import uuid
 from typing import Any, Protocol
 
-from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.exceptions import NoSuchViewError
 from pyiceberg.io import load_file_io
@@ -67,7 +66,8 @@ class Views(Protocol):
     def drop(self, namespace: Namespace, name: str) -> bool: ...
 
 
-def _version(view: ViewDefinition, namespace: Namespace, number: int) -> ViewVersion:
+def new_version(view: ViewDefinition, namespace: Namespace, number: int) -> ViewVersion:
+    """Return the version of a view with a number."""
     representation = SQLViewRepresentation(type="sql", sql=view.query, dialect="flink")
     return ViewVersion(
         version_id=number,
@@ -116,7 +116,7 @@ class SqlViews:
         return view
 
     def create(self, namespace: Namespace, name: str, view: ViewDefinition) -> bool:
-        first = _version(view, namespace, 1)
+        first = new_version(view, namespace, 1)
         metadata = ViewMetadata(
             view_uuid=str(uuid.uuid4()),
             format_version=1,
@@ -155,7 +155,7 @@ class SqlViews:
         number = 1 + max(version.version_id for version in stored.versions)
         schema_id = 1 + max(schema.schema_id for schema in stored.schemas)
         schema = new.schema.model_copy(update={"schema_id": schema_id})
-        version = _version(new, namespace, number).model_copy(update={"schema_id": schema_id})
+        version = new_version(new, namespace, number).model_copy(update={"schema_id": schema_id})
         entry = ViewHistoryEntry(timestamp_ms=version.timestamp_ms, version_id=number)
         changes = {
             "schemas": [*stored.schemas, schema],
@@ -200,42 +200,6 @@ class StoredView(View):  # type: ignore[misc] # pyiceberg is not analysed
     metadata_location: str | None = None
 
 
-class RestViews:
-    """The views of a REST catalog, as far as pyiceberg supports them."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-
-    def names(self, namespace: Namespace) -> list[str]:
-        return [identifier[-1] for identifier in self._catalog.list_views(namespace)]
-
-    def get(self, namespace: Namespace, name: str) -> View | None:
-        try:
-            return self._catalog.load_view((*namespace, name))
-        except NoSuchViewError:
-            return None
-
-    def create(self, namespace: Namespace, name: str, view: ViewDefinition) -> bool:
-        identifier, version = (*namespace, name), _version(view, namespace, 1)
-        self._catalog.create_view(
-            identifier, view.schema, version, location=None, properties=view.properties
-        )
-        return True
-
-    def replace(self, namespace: Namespace, name: str, old: View, new: ViewDefinition) -> bool:
-        raise _unsupported("replace")
-
-    def rename(self, namespace: Namespace, name: str, new_name: str) -> bool:
-        raise _unsupported("rename")
-
-    def drop(self, namespace: Namespace, name: str) -> bool:
-        try:
-            self._catalog.drop_view((*namespace, name))
-        except NoSuchViewError:
-            return False
-        return True
-
-
 class NoViews:
     """A catalog whose views pyiceberg does not support."""
 
@@ -264,10 +228,3 @@ def _unsupported(action: str) -> UnsupportedError:
         code="unsupported-capability",
         hint="drop and create the view, or use 'catalog-type' = 'sql'",
     )
-
-
-def views_of(catalog: Catalog, kind: str) -> Views:
-    """Return the views of a catalog, by its option ``catalog-type``."""
-    if isinstance(catalog, SqlCatalog):
-        return SqlViews(catalog)
-    return RestViews(catalog) if kind == "rest" else NoViews()

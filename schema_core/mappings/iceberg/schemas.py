@@ -234,6 +234,15 @@ def evolve_schema(
     return _make_schema(fields, key, old.schema_id)
 
 
+def is_same(first: Schema, second: Schema) -> bool:
+    """Return whether schemas have the same fields, with their ids, whatever their own ids are.
+
+    For pyiceberg, two schemas without fields are not equal.
+    """
+    ids = (set(schema.identifier_field_ids) for schema in (first, second))
+    return bool(first.as_struct() == second.as_struct()) and next(ids) == next(ids)
+
+
 def former_names(renames: Iterable[tuple[FieldPath, str]]) -> dict[FieldPath, str]:
     """Return the new path of each renamed field with its former name.
 
