@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.clusters import free_port
+from fuzz.server_processes import free_port
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
