@@ -47,7 +47,8 @@ def source_of(page: Path) -> str:
 #: Pages whose examples start Spark.
 ON_SPARK = frozenset({
     "README.md", "docs/connectors-and-formats.md", "docs/environment.md",
-    "docs/how-to/change-data.md", "docs/how-to/files.md", "docs/how-to/iceberg.md",
+    "docs/how-to/change-data.md", "docs/how-to/delta.md",
+    "docs/how-to/files.md", "docs/how-to/iceberg.md",
     "docs/how-to/partitions.md", "docs/how-to/row-patterns.md",
     "docs/how-to/process-table-functions.md",
     "docs/index.md", "docs/jobs.md",

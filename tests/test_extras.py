@@ -165,8 +165,14 @@ def test_every_public_function_that_imports_a_third_party_checks_it() -> None:
     assert [] == unchecked
 
 
-#: The files that import pyiceberg at their beginning.
-ICEBERG = (
+#: The files that import pyarrow, pyiceberg or deltalake at their beginning.
+OPEN_TABLES = (
+    "connectors/open_tables/tasks.py",
+    *(
+        f"connectors/delta/{name}.py"
+        for name in ("client", "definitions", "files", "reading", "tasks", "writing")
+    ),
+    "catalogs/delta/store.py",
     *(f"mappings/iceberg/{name}.py" for name in ("partitioning", "schemas", "types")),
     *(f"connectors/iceberg/{name}.py" for name in ("client", "reading", "tasks", "writing")),
     *(f"catalogs/iceberg/{name}.py" for name in ("definitions", "store", "views")),
@@ -184,7 +190,7 @@ def test_the_package_is_imported_without_extras() -> None:
             "catalogs/jdbc/inspection.py",
             "catalogs/sql/entries.py",
             "connectors/kafka/client_source.py",
-            *ICEBERG,
+            *OPEN_TABLES,
         )
     ]
     program = f"""

@@ -60,6 +60,7 @@ VALUES = ("environment/table_environment.py", "environment/table_api/table.py",
 #: third party -> the only files that may import it
 MAY_USE: dict[str, tuple[str, ...]] = {
     "pyarrow":    ("mappings/arrow/", "spark/", "connectors/", *VALUES),
+    "deltalake":  ("connectors/delta/", "catalogs/delta/"),
     "pyiceberg":  ("mappings/iceberg/", "connectors/iceberg/", "catalogs/iceberg/"),
     "polars":     ("spark/reading/inputs.py", *VALUES),
     "pyspark":    ("mappings/spark/pyspark_types.py", "mappings/arrow/spark.py", "spark/",
@@ -89,6 +90,20 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("catalogs/iceberg/catalog.py", "schema_core.catalogs.iceberg.store"): "it imports pyiceberg",
     ("catalogs/iceberg/catalog.py", "schema_core.connectors.iceberg.client"): (
         "it imports pyiceberg"
+    ),
+    **dict.fromkeys(
+        (
+            ("catalogs/delta/catalog.py", "schema_core.catalogs.delta.store"),
+            *(
+                ("catalogs/delta/catalog.py", f"schema_core.connectors.delta.{module}")
+                for module in ("client", "definitions")
+            ),
+            *(
+                ("connectors/delta/connector.py", f"schema_core.connectors.delta.{module}")
+                for module in ("client", "files", "reading", "writing")
+            ),
+        ),
+        "it imports deltalake",
     ),
     ("catalogs/jdbc/catalog.py", "schema_core.catalogs.jdbc.inspection"): "it imports SQLAlchemy",
     **dict.fromkeys(

@@ -197,7 +197,7 @@ def test_a_catalog_is_a_factory_with_a_row(copy: Copy) -> None:
 env.execute_sql("CREATE CATALOG toys WITH ('type' = 'toy', 'box' = 'red')")
 print(env.get_catalog("toys").get_default_database())
 """
-    assert "use one of generic_in_memory, hive, iceberg, jdbc, sql" in copy.error(program)
+    assert "use one of delta, generic_in_memory, hive, iceberg, jdbc, sql" in copy.error(program)
 
     copy.write(
         "catalogs/toy.py",

@@ -37,6 +37,7 @@ EXTRAS: dict[str, dict[str, str]] = {
     "kafka":      {"confluent_kafka": "confluent-kafka"},
     "protobuf":   {"google": "protobuf"},
     "iceberg":    {"pyiceberg": "pyiceberg", "sqlalchemy": "SQLAlchemy", "pyarrow": "pyarrow"},
+    "delta":      {"deltalake": "deltalake", "pyarrow": "pyarrow"},
     "testing":    {"pytest": "pytest", "hypothesis": "hypothesis"},
 }  # fmt: skip
 
@@ -142,6 +143,7 @@ OWN: dict[str, dict[str, str]] = {
         "hive": "schema_core.catalogs.hive.catalog:HIVE",
         "jdbc": "schema_core.catalogs.jdbc.catalog:JDBC",
         "iceberg": "schema_core.catalogs.iceberg.catalog:ICEBERG_CATALOG",
+        "delta": "schema_core.catalogs.delta.catalog:DELTA_CATALOG",
     },
     CONNECTORS: {
         "filesystem": "schema_core.connectors.files.filesystem:FilesystemConnector",
@@ -155,6 +157,7 @@ OWN: dict[str, dict[str, str]] = {
         "spark": "schema_core.connectors.spark_source:SparkSourceConnector",
         "python": "schema_core.connectors.python_source:PythonSourceConnector",
         "iceberg": "schema_core.connectors.iceberg.connector:IcebergConnector",
+        "delta": "schema_core.connectors.delta.connector:DeltaConnector",
         "kafka": "schema_core.connectors.kafka.connector:KafkaConnector",
         "upsert-kafka": "schema_core.connectors.kafka.connector:UpsertKafkaConnector",
     },

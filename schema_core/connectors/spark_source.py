@@ -98,7 +98,7 @@ VISIBILITY: Mapping[str, Visibility] = {
 }
 
 #: Data sources whose tables a connector of their name reads and writes without a jar.
-WITHOUT_JAR = frozenset({"iceberg"})
+WITHOUT_JAR = frozenset({"delta", "iceberg"})
 
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "_DATA_SOURCE_NOT_ENABLED", "FAILED_TO_FIND")
 

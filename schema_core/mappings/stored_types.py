@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from schema_core.base.lazy import dataclass
-from schema_core.types.atomic import DecimalType, LengthType
+from schema_core.types.atomic import DecimalType, IntType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.casts import CASTS
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot
@@ -146,6 +146,13 @@ class TypeFinding(NamedTuple):
     kind: str
     path: Path
     reason: str
+
+
+def entry_types(type_: MapType | MultisetType) -> tuple[DataType, DataType]:
+    """Return the types of the keys and values that store a map, or a multiset with its counts."""
+    if isinstance(type_, MultisetType):
+        return type_.element_type, IntType(nullable=False)
+    return type_.key_type, type_.value_type
 
 
 @dataclass(frozen=True, slots=True)

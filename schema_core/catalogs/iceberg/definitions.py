@@ -7,10 +7,10 @@ the prefix ``flink.``, and is used while the columns of Iceberg are those that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyiceberg.transforms import IdentityTransform
 
@@ -19,7 +19,21 @@ from schema_core.catalog import objects
 from schema_core.connectors.iceberg import options as options_of
 from schema_core.connectors.iceberg.client import require_no_class
 from schema_core.connectors.iceberg.options import DEFAULT_VERSION
-from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.connectors.open_tables.definitions import (
+    COMMENT,
+    CONNECTOR,
+    StoredColumn,
+    derive_schema,
+    encode_properties,
+    is_derived,
+    is_native,
+    merge_schema,
+    physical_fields,
+    read_declared,
+    require_free_options,
+    take_encoded,
+)
+from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.mappings.iceberg.partitioning import (
     Term,
     identity_columns,
@@ -31,12 +45,10 @@ from schema_core.mappings.iceberg.partitioning import (
 from schema_core.mappings.iceberg.schemas import identifier_ids
 from schema_core.mappings.iceberg.types import field_shape, from_field, to_field
 from schema_core.properties.limits import FLINK
-from schema_core.properties.property_map import decode_object, encode_table, read_table
-from schema_core.properties.sidecar import open_reader
+from schema_core.properties.property_map import decode_object
 from schema_core.properties.stored import encode_view_with_queries
-from schema_core.schema.columns import PhysicalColumn, UnresolvedPhysicalColumn, plain
-from schema_core.schema.resolve import SchemaResolver
-from schema_core.schema.unresolved import Schema, UnresolvedPrimaryKey, generated_name, unresolve
+from schema_core.schema.columns import plain
+from schema_core.schema.unresolved import Schema
 from schema_core.types import RowField
 
 if TYPE_CHECKING:
@@ -44,11 +56,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table
     from pyiceberg.view import View
 
-    from schema_core.schema.resolved import ResolvedSchema
 
-CONNECTOR = "connector"
-#: The property with the comment of a table, view or namespace, as Spark has it.
-COMMENT = "comment"
 # Options that are not properties of the table.
 FORMAT_VERSION, PARTITION_BY = options_of.FORMAT_VERSION.key, options_of.PARTITION_BY.key
 LOCATION, SORT_BY = "location", "sort-by"
@@ -90,24 +98,6 @@ class StoredDefinition:
         return [field_shape(item) for item in fields]
 
 
-def is_native(table: objects.CatalogBaseTable) -> bool:
-    """Return whether the rows of a table are Iceberg's, not those of another connector."""
-    return CONNECTOR not in table.options
-
-
-def physical_fields(schema: ResolvedSchema) -> Iterator[RowField]:
-    """Yield the physical columns of a schema."""
-    for column in schema.columns:
-        if isinstance(column, PhysicalColumn):
-            yield RowField(column.name, plain(column.data_type), column.comment)
-
-
-def declared_fields(table: objects.CatalogTable) -> Iterator[RowField]:
-    """Yield the physical columns of a stored table."""
-    columns = (c for c in table.schema.columns if isinstance(c, UnresolvedPhysicalColumn))
-    return physical_fields(SchemaResolver().resolve(Schema(tuple(columns))))
-
-
 # --- to Iceberg ----------------------------------------------------------------------------------
 
 
@@ -133,8 +123,7 @@ def encode_definition(table: objects.ResolvedCatalogTable) -> StoredDefinition:
     if table.comment is not None:
         options[COMMENT] = table.comment
     if not native or _differs(table, stored):
-        bare = table.copy({})
-        options |= {f"{FLINK}{key}": item for key, item in encode_table(bare, "carry").items()}
+        options |= encode_properties(table)
     return replace(stored, properties=options)
 
 
@@ -181,27 +170,19 @@ def _with_layout(
 
 def _require_free(options: Mapping[str, str]) -> None:
     require_no_class(options)
-    for key in options:
-        if key == COMMENT or key.startswith(FLINK):
-            raise UnsupportedError(
-                f"the option {key!r} is reserved in Iceberg",
-                code="not-in-iceberg",
-                hint="use COMMENT for the comment, and another name for an option",
-            )
+    require_free_options(options, "Iceberg", "not-in-iceberg")
 
 
 def _differs(table: objects.ResolvedCatalogTable, stored: StoredDefinition) -> bool:
     """Return whether the columns of Iceberg alone are not those of the table."""
     next_id = count(1).__next__
-    fields = [
-        to_field(column, next_id, nanoseconds=stored.nanoseconds) for column in stored.columns
+    nearest = [
+        from_field(to_field(column, next_id, nanoseconds=stored.nanoseconds))
+        for column in stored.columns
     ]
-    derived = derive_schema(fields, stored.key)
-    return (
-        table.distribution is not None
-        or table.snapshot is not None
-        or unresolve(SchemaResolver().resolve(derived)) != unresolve(table.resolved_schema)
-        or not all(_identifies(item) for item in stored.columns if item.name in stored.key)
+    return not (
+        is_derived(table, nearest, stored.key)
+        and all(_identifies(item) for item in stored.columns if item.name in stored.key)
     )
 
 
@@ -213,30 +194,12 @@ def _identifies(column: RowField) -> bool:
 # --- from Iceberg --------------------------------------------------------------------------------
 
 
-def derive_schema(fields: Iterable[Any], key: Sequence[str]) -> Schema:
-    """Return the schema that Iceberg's columns describe (`type-not-in-flink`)."""
-    columns = tuple(
-        UnresolvedPhysicalColumn(item.name, item.data_type, item.description)
-        for item in map(from_field, fields)
-    )
-    return Schema(columns, primary_key=_primary_key(key))
-
-
-def _primary_key(key: Sequence[str]) -> UnresolvedPrimaryKey | None:
-    return UnresolvedPrimaryKey(generated_name("PK", key), tuple(key)) if key else None
-
-
 def decode_table(table: Table) -> objects.CatalogTable:
-    """Return a table of Iceberg; errors as `derive_schema`, and those of malformed maps."""
+    """Return a table of Iceberg; errors as `from_field`, and those of malformed maps."""
     metadata = table.metadata
     schema, properties = metadata.schema(), dict(metadata.properties)
-    encoded = {
-        key.removeprefix(FLINK): properties.pop(key)
-        for key in list(properties)
-        if key.startswith(FLINK)
-    }
+    declared = read_declared(take_encoded(properties))
     comment = properties.pop(COMMENT, None)
-    declared = read_table(open_reader(encoded)) if encoded else None
     if declared is not None and CONNECTOR in properties:
         return replace(declared.copy(properties), comment=comment)
     keys = identity_columns(metadata.spec(), schema)
@@ -272,64 +235,17 @@ def _merge_schema(
     version: int,
 ) -> Schema:
     """Return the declared schema, or Iceberg's columns with what is still true of it."""
-    if declared is None:
-        return derive_schema(schema.fields, key)
-    written = {
-        column.name: column
-        for column in declared.schema.columns
-        if isinstance(column, UnresolvedPhysicalColumn)
-    }
-    columns: dict[str, Any] = {}
-    nanoseconds = version >= 3
-    for item in schema.fields:
-        column = written.get(item.name)
-        if column is not None and field_shape(item) == _shape_of(column, nanoseconds):
-            columns[item.name] = column
-        else:
-            field_ = from_field(item)
-            columns[item.name] = UnresolvedPhysicalColumn(
-                field_.name, field_.data_type, field_.description
-            )
-    merged = _insert_others(list(columns.values()), declared.schema.columns)
-    constraint = declared.schema.primary_key
-    if constraint is None or (
-        {*constraint.column_names} != {*key}
-        and not _is_not_identifying(constraint.column_names, schema)
-    ):
-        constraint = _primary_key(key)
-    return replace(declared.schema, columns=tuple(merged), primary_key=constraint)
 
+    def shape_of(column: RowField) -> object:
+        return field_shape(to_field(column, count(1).__next__, nanoseconds=version >= 3))
 
-def _shape_of(column: UnresolvedPhysicalColumn, nanoseconds: bool) -> object:
-    """Return the shape of the Iceberg field of a stored column, None without one."""
-    try:
-        (resolved,) = SchemaResolver().resolve(Schema((column,))).columns
-        item = RowField(column.name, plain(resolved.data_type), column.comment)
-        return field_shape(to_field(item, count(1).__next__, nanoseconds=nanoseconds))
-    except SchemaCoreError:
-        return None
-
-
-def _is_not_identifying(names: Sequence[str], schema: IcebergSchema) -> bool:
-    """Return whether a key has all of its columns, and Iceberg cannot have it as its own."""
-    exists = {*names} <= {item.name for item in schema.fields}
-    return exists and not identifier_ids(schema.fields, [*names])
-
-
-def _insert_others(physical: list[Any], declared: Sequence[Any]) -> list[Any]:
-    """Return the physical columns, and the others after the column that they followed."""
-    result, after = list(physical), None
-    for column in declared:
-        if not isinstance(column, UnresolvedPhysicalColumn):
-            names = [item.name for item in result]
-            place = names.index(after) + 1 if after in names else 0
-            result.insert(place, column)
-        if isinstance(column, UnresolvedPhysicalColumn) and column.name not in {
-            item.name for item in result
-        }:
-            continue
-        after = column.name
-    return result
+    return merge_schema(
+        declared,
+        [StoredColumn(from_field(item), field_shape(item)) for item in schema.fields],
+        key,
+        shape_of,
+        lambda names: bool(identifier_ids(schema.fields, names)),
+    )
 
 
 # --- views ---------------------------------------------------------------------------------------
@@ -360,11 +276,7 @@ def view_columns(view: objects.ResolvedCatalogView) -> list[RowField]:
 def decode_view(view: View) -> objects.CatalogView:
     """Return a view of Iceberg; that of another engine has its query, in that engine's SQL."""
     properties = dict(view.metadata.properties)
-    encoded = {
-        key.removeprefix(FLINK): properties.pop(key)
-        for key in list(properties)
-        if key.startswith(FLINK)
-    }
+    encoded = take_encoded(properties)
     comment = properties.pop(COMMENT, None)
     if encoded:
         decoded = decode_object(objects.TableKind.VIEW, encoded)
@@ -375,5 +287,9 @@ def decode_view(view: View) -> objects.CatalogView:
     query = queries.get(DIALECT) or next(iter(queries.values()), "")
     schema = next(item for item in view.metadata.schemas if item.schema_id == version.schema_id)
     return objects.CatalogView(
-        derive_schema(schema.fields, ()), query, query, options=properties, comment=comment
+        derive_schema(map(from_field, schema.fields), ()),
+        query,
+        query,
+        options=properties,
+        comment=comment,
     )

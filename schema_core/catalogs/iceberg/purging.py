@@ -15,7 +15,7 @@ from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
 
 from schema_core.base.contained_paths import normalize_path
-from schema_core.connectors.iceberg.client import local_path
+from schema_core.connectors.open_tables.locations import local_path
 
 
 def purge_table(catalog: Catalog, identifier: tuple[str, ...], table: Table) -> None:

@@ -55,14 +55,11 @@ from schema_core.catalog.stores.object_store import (
 )
 from schema_core.catalogs.iceberg import rest
 from schema_core.catalogs.iceberg.definitions import (
-    COMMENT,
     FORMAT_VERSION,
     StoredDefinition,
-    declared_fields,
     decode_table,
     decode_view,
     encode_definition,
-    is_native,
     view_columns,
     view_properties,
 )
@@ -74,6 +71,7 @@ from schema_core.connectors.iceberg.client import (
     require_version,
 )
 from schema_core.connectors.iceberg.options import DEFAULT_VERSION
+from schema_core.connectors.open_tables.definitions import COMMENT, declared_fields, is_native
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (

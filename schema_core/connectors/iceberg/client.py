@@ -34,6 +34,7 @@ from schema_core.connectors.iceberg.options import (
     URI,
     WAREHOUSE,
 )
+from schema_core.connectors.open_tables.locations import resolve_location
 from schema_core.errors import (
     ConflictError,
     ExternalError,
@@ -54,8 +55,6 @@ MAPPINGS = frozenset({"auth", "ssl"})
 VERSIONS = ("1", "2")
 #: A property of pyiceberg with the name of a class: ``py-io-impl``, ``s3.retry-strategy-impl``.
 CLASS = regex(r"(?:^|[.-])impl$", re.IGNORECASE)
-_LOCAL_URL = regex(r"file:(?://)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)
-_URL = regex(r"[a-z][\w+.-]*:/", re.IGNORECASE)
 #: The longest part of an error of pyiceberg in a message.
 MAX_MESSAGE = 500
 
@@ -85,36 +84,12 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
             code="missing-option",
             hint="set it to the directory of the tables: 'warehouse' = '/data/lake'",
         )
-    properties["warehouse"], directory = _resolve_warehouse(properties["warehouse"])
+    properties["warehouse"], directory = resolve_location(properties["warehouse"], WAREHOUSE.key)
     if "uri" not in properties:
         properties["uri"] = _embedded_uri(properties["warehouse"], directory)
     if properties["uri"].startswith("sqlite:") and "?" not in properties["uri"]:
         properties["uri"] += "?timeout=60"
     return properties
-
-
-def _resolve_warehouse(text: str) -> tuple[str, Path | None]:
-    """Return a warehouse without a relative path, and its directory; None for a remote one."""
-    warehouse = text.rstrip("/") or "/"
-    if warehouse.startswith("~"):
-        raise SchemaError(
-            f"option 'warehouse' must be a path or a URL, got {text!r}",
-            code="invalid-option-value",
-            hint="write the home directory itself: '~' is not expanded",
-        )
-    if _LOCAL_URL.match(warehouse) is not None:
-        return warehouse, local_path(warehouse)
-    if _URL.match(warehouse) is not None:
-        return warehouse, None
-    directory = Path(warehouse).absolute()
-    return str(directory), directory
-
-
-def local_path(location: str) -> Path | None:
-    """Return the absolute path of a location on the local file system, None for others."""
-    match = _LOCAL_URL.match(location)
-    path = match[1] if match is not None else location
-    return Path(path) if path.startswith("/") else None
 
 
 def _embedded_uri(warehouse: str, directory: Path | None) -> str:
@@ -188,7 +163,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     properties = catalog_properties(options)
     with iceberg_errors():
         if properties["type"] == "sql" and URI.of(options) is None:
-            _, directory = _resolve_warehouse(properties["warehouse"])
+            _, directory = resolve_location(properties["warehouse"], WAREHOUSE.key)
             if directory is not None:
                 directory.mkdir(parents=True, exist_ok=True)
         catalog = load_catalog(CATALOG_NAME.of(options) or name, **properties)

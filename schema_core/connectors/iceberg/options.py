@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from schema_core.environment.options import ConfigOption, choice, long
 
-#: The key of the metadata with the path of a row's file, by which rows are replaced.
-FILE_PATH: Final = "file.path"
 #: The value of the option ``connector``, and of the option ``type`` of catalogs.
 ICEBERG: Final = "iceberg"
 

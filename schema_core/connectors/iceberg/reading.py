@@ -28,18 +28,21 @@ from pyiceberg.types import (
 
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.iceberg.client import iceberg_errors, require_version
-from schema_core.connectors.iceberg.options import (
-    AS_OF_TIMESTAMP,
-    BRANCH,
-    FILE_PATH,
-    SNAPSHOT_ID,
-    TAG,
-)
+from schema_core.connectors.iceberg.options import AS_OF_TIMESTAMP, SNAPSHOT_ID, VERSION
 from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
-from schema_core.errors import ExternalError, NotFoundError, SchemaError, similar
+from schema_core.connectors.open_tables.frames import (
+    FILE_PATH,
+    has_plain_path,
+    path_column,
+    read_payloads,
+    stored_schema,
+)
+from schema_core.connectors.open_tables.locations import is_listed
+from schema_core.connectors.open_tables.versions import chosen_version, no_such_version
+from schema_core.errors import ExternalError, similar
 from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.iceberg.types import from_iceberg
-from schema_core.mappings.spark.pyspark_types import as_months, as_nullable, of_months, to_spark
+from schema_core.mappings.spark.pyspark_types import as_nullable, to_spark
 from schema_core.mappings.stored_types import ICEBERG
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.session.api_mode import functions_of
@@ -87,17 +90,11 @@ def snapshot_of(table: Table, options: Mapping[str, str]) -> int | None:
         NotFoundError: with code `not-found` for a snapshot, branch or tag that does not exist.
         SchemaError: with code `conflicting-options`.
     """
-    chosen = [option for option in (SNAPSHOT_ID, AS_OF_TIMESTAMP, BRANCH, TAG)
-              if option.key in options]  # fmt: skip
-    if len(chosen) > 1:
-        raise SchemaError(
-            f"only one of {', '.join(repr(option.key) for option in chosen)} can be set",
-            code="conflicting-options",
-        )
-    if not chosen:
+    option = chosen_version(options, VERSION)
+    if option is None:
         current = table.current_snapshot()
         return None if current is None else current.snapshot_id
-    option, value = chosen[0], chosen[0].of(options)
+    value = option.of(options)
     if option is SNAPSHOT_ID:
         snapshot = table.snapshot_by_id(value)
     elif option is AS_OF_TIMESTAMP:
@@ -105,11 +102,7 @@ def snapshot_of(table: Table, options: Mapping[str, str]) -> int | None:
     else:
         snapshot = table.snapshot_by_name(value)
     if snapshot is None:
-        raise NotFoundError(
-            f"the table has no snapshot for the option {option.key!r} = {value}",
-            code="not-found",
-            hint="the snapshot may have expired; read a later one",
-        )
+        raise no_such_version(option, value)
     identifier: int = snapshot.snapshot_id
     return identifier
 
@@ -285,7 +278,14 @@ def read_frame(table: Table, context: ReadContext) -> DataFrame:
         tasks = [task for task in tasks if task.file.file_path in context.groups]
     tasks = limit_tasks(tasks, context.limit)
     native = _native_columns(table, fields, context)
-    by_spark = [task for task in tasks if native is not None and _is_native(task)]
+    has_path = FILE_PATH in context.metadata
+    by_spark = [
+        task
+        for task in tasks
+        if native is not None
+        and _is_native(task)
+        and (not has_path or has_plain_path(task.file.file_path))
+    ]
     if len(by_spark) > MAX_FILES:
         by_spark = []
     chosen = {id(task) for task in by_spark}
@@ -300,7 +300,8 @@ def read_frame(table: Table, context: ReadContext) -> DataFrame:
 
 
 def _is_native(task: FileScanTask) -> bool:
-    is_local = task.file.file_path.startswith(("/", "file:/"))
+    path = task.file.file_path
+    is_local = path.startswith(("/", "file:/")) and is_listed(path)
     return is_local and not task.delete_files and task.file.file_format == FileFormat.PARQUET
 
 
@@ -308,7 +309,7 @@ def _native_columns(
     table: Table, fields: Mapping[str, NestedField], context: ReadContext
 ) -> list[NativeColumn] | None:
     """Return the columns as Spark reads them; None if it cannot read the table."""
-    if context.metadata or not fields or NAME_MAPPING in table.properties:
+    if not fields or NAME_MAPPING in table.properties:
         return None
     columns = []
     for name, field in fields.items():
@@ -335,45 +336,27 @@ def _native_frame(
     frame = reader.parquet(*paths)
     col = functions_of(frame).col
     wanted = {field.name: as_nullable(field.dataType) for field in context.spark_schema.fields}
-    return frame.select(
-        *(
-            col(quote(column.name)).cast(wanted[column.name]).alias(column.name)
-            if as_nullable(column.spark) != wanted[column.name]
-            else col(quote(column.name))
-            for column in columns
-        )
-    )
+    selected = [
+        col(quote(column.name)).cast(wanted[column.name]).alias(column.name)
+        if as_nullable(column.spark) != wanted[column.name]
+        else col(quote(column.name))
+        for column in columns
+    ]
+    if FILE_PATH in context.metadata:
+        selected.append(path_column(frame, ""))
+    return frame.select(*selected)
 
 
 def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContext) -> DataFrame:
     """Return the rows of files that pyiceberg reads in tasks of Spark."""
-    from pyspark.sql.types import StructField
-    from pyspark.sql.types import StructType as SparkStruct
-
-    session, wanted = context.session, context.spark_schema
-    if not tasks:
-        return session.createDataFrame([], wanted)
-    # `mapInArrow` does not quote names of columns
-    sent = SparkStruct(
-        [
-            StructField(f"c{place}", as_nullable((as_months(type_) or [type_])[-1]))
-            for place, type_ in enumerate(field.dataType for field in wanted.fields)
-        ]
-    )
     require_version(table.metadata.format_version)
     access = FileAccess(table.metadata.model_dump_json(), dict(table.io.properties))
-    reader = FileReader(access, tuple(context.columns), sent, FILE_PATH in context.metadata)
-    rows = [(bytearray(pickle.dumps(_require_parquet(task))),) for task in tasks]
-    spread = session.createDataFrame(rows, "task binary").repartition(len(rows))
-    frame = spread.mapInArrow(reader.read, sent)
-    col = functions_of(frame).col
-    columns = []
-    for place, field in enumerate(wanted.fields):
-        column = col(f"c{place}")
-        for type_ in of_months(field.dataType):
-            column = column.cast(type_)
-        columns.append(column.alias(field.name))
-    return frame.select(*columns)
+    schema = context.spark_schema
+    reader = FileReader(
+        access, tuple(context.columns), stored_schema(schema), FILE_PATH in context.metadata
+    )
+    payloads = [pickle.dumps(_require_parquet(task)) for task in tasks]
+    return read_payloads(context.session, payloads, reader.read, schema)
 
 
 def _require_parquet(task: FileScanTask) -> FileScanTask:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -34,13 +33,11 @@ from pyiceberg.typedef import Record
 from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
 
 from schema_core.base.lazy import dataclass
+from schema_core.connectors.open_tables.tasks import attempt_id, collect_rows
 
 if TYPE_CHECKING:
     from pyiceberg.table import FileScanTask
     from pyspark.sql.types import StructType as SparkStruct
-
-#: Bytes of rows in memory that a task collects before it writes files.
-BUFFER = 256 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,28 +200,12 @@ class FileWriter:
         metadata, io = self.access.load()
         attempt, numbers = attempt_id(self.job), count()
         schema = schema_to_pyarrow(metadata.schema(), include_field_ids=False)
-        for table in self._tables(batches, schema):
+        for table in collect_rows(batches, self.columns, schema, convert):
             payloads = []
             for rows, key in _partitions(metadata, table):
                 name = f"00000-{next(numbers)}-{attempt}.parquet"
                 payloads.append(pickle.dumps(write_file(metadata, io, rows, name, key)))
             yield pa.RecordBatch.from_arrays([pa.array(payloads, pa.binary())], ["file"])
-
-    def _tables(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
-        buffer: list[pa.RecordBatch] = []
-        size = 0
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            by_name = dict(zip(self.columns, batch.columns, strict=True))
-            arrays = [convert(by_name[field.name], field.type) for field in schema]
-            buffer.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
-            size += batch.nbytes
-            if size >= BUFFER:
-                yield pa.Table.from_batches(buffer)
-                buffer, size = [], 0
-        if buffer:
-            yield pa.Table.from_batches(buffer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,24 +294,6 @@ def write_file(metadata: TableMetadata, io: Any, rows: pa.Table, name: str, key:
         key_metadata=None,
         **statistics.to_serialized_dict(),
     )
-
-
-def attempt_id(job: str) -> uuid.UUID:
-    """Return an id of an attempt of a task, which begins with digits of the job.
-
-    A task may run twice; the files of one of its attempts are committed.
-    """
-    return uuid.UUID(job[:16] + uuid.uuid4().hex[16:])
-
-
-def is_file_of(path: str, job: str) -> bool:
-    """Return whether the name of a file has the id of a job.
-
-    >>> is_file_of(f"/t/data/00000-0-{attempt_id('ab' * 16)}.parquet", "ab" * 16)
-    True
-    """
-    prefix = str(uuid.UUID(job))[:18]
-    return f"-{prefix}-" in path.rpartition("/")[2]
 
 
 def load_files(rows: Iterable[Any], spec_id: int) -> list[DataFile]:

@@ -6,9 +6,8 @@ import uuid
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyiceberg.expressions.literals import literal
 from pyiceberg.io import load_file_io
@@ -21,7 +20,6 @@ from pyiceberg.transforms import IdentityTransform
 from schema_core.connectors.iceberg.client import (
     catalog_properties,
     iceberg_errors,
-    local_path,
     open_catalog,
     open_table,
     require_version,
@@ -32,7 +30,6 @@ from schema_core.connectors.iceberg.options import (
     CATALOG_TABLE,
     CATALOG_TYPE,
     DEFAULT_VERSION,
-    FILE_PATH,
     FORMAT_VERSION,
     ICEBERG,
     PARTITION_BY,
@@ -43,46 +40,38 @@ from schema_core.connectors.iceberg.reading import (
     read_frame,
     snapshot_of,
 )
-from schema_core.connectors.iceberg.tasks import FileAccess, FileWriter, is_file_of, load_files
-from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
+from schema_core.connectors.iceberg.tasks import FileAccess, FileWriter, load_files
+from schema_core.connectors.open_tables.definitions import physical_fields
+from schema_core.connectors.open_tables.locations import local_path
+from schema_core.connectors.open_tables.staging import (
+    MAX_ATTEMPTS,
+    OpenTableStage,
+    require_read_version,
+    to_stored_columns,
+)
+from schema_core.connectors.open_tables.tasks import is_file_of
+from schema_core.errors import ConflictError, UnsupportedError
 from schema_core.mappings.iceberg.partitioning import identity_terms, make_spec, parse_terms
 from schema_core.mappings.iceberg.schemas import new_schema
-from schema_core.mappings.spark.pyspark_types import as_months
-from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.compiler.tree import quote
-from schema_core.spark.connector import ReadContext, metadata_column
-from schema_core.spark.session.api_mode import checkpoint_frame, functions_of
 from schema_core.spark.session.worker_package import send_package
-from schema_core.types import DataTypes, RowField
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
     from pyspark.sql import DataFrame
 
-    from schema_core.spark.connector import WriteContext
+    from schema_core.spark.connector import ReadContext, WriteContext
 
 #: The property of a snapshot with the id of its job, as Iceberg's sink for Flink names it.
 JOB: Final = "flink.job-id"
-#: How often the commit of an append is tried, each time with the attempts of pyiceberg.
-MAX_ATTEMPTS: Final = 20
 #: The branch that is read by default.
 MAIN: Final = "main"
 
 
-class IcebergStage:
-    """The files of a job, which `commit` adds to the table in one transaction.
-
-    The table is as it was when the stage was made: a commit that replaces rows fails if others have
-    changed them since; an append is repeated on the new state.
-    """
+class IcebergStage(OpenTableStage["DataFile"]):
+    """The files of a job, and the table as it was when the stage was made."""
 
     def __init__(self, context: WriteContext) -> None:
-        self.committed: bool | None = False
-        self._context = context
-        self._job = context.job or uuid.uuid4().hex
-        self._added: list[DataFile] = []
-        self._has_written = False
-        self._replaced: frozenset[str] = frozenset()
+        super().__init__(context)
         self._table: Table | None = None
         if context.creates and context.replaced is None:
             self._access = new_table_access(context, self._job)
@@ -90,103 +79,57 @@ class IcebergStage:
             self._table = open_table(context.options)
             require_version(self._table.metadata.format_version)
             match_columns(self._table, context.physical_columns)
-            _require_read_snapshot(self._table, context)
+            require_read_version(context, snapshot_names(self._table, context.options))
             self._access = FileAccess(
                 self._table.metadata.model_dump_json(), dict(self._table.io.properties)
             )
 
-    def write(self, frame: DataFrame, context: WriteContext) -> None:
-        """Write the rows of a frame into files; the context has the files that they replace."""
-        self._context = context
-        if not self._upserts:
-            self._write_files(frame)
-            return
-        with checkpoint_frame(frame, when=True) as rows:  # the query is computed once
-            self._write_files(self._with_kept_rows(rows))
-
-    @property
-    def _upserts(self) -> bool:
-        """Whether the rows replace those with their key."""
-        context = self._context
-        replaces = context.overwrite or context.creates or context.row_change is not None
-        return bool(context.upsert_key) and not replaces
-
-    def _with_kept_rows(self, frame: DataFrame) -> DataFrame:
-        """Return one row of each key, and the rows of the files that have a row with such a key.
-
-        These files are replaced.
-        """
-        context, key = self._context, list(self._context.upsert_key)
-        names = [quote(name) for name in context.physical_columns]
-        rows = frame.select(*names).dropDuplicates(key)
-        keys = rows.select(*map(quote, key))
+    def _read(self, context: ReadContext) -> DataFrame | None:
         table = self._table
         if table is None or snapshot_of(table, _branch(context.options)) is None:
-            return rows
-        reading = ReadContext(
-            identifier=context.identifier,
-            table=context.table,
-            configuration=context.configuration,
-            session=context.session,
-            zone=context.zone,
-            metadata={FILE_PATH: DataTypes.STRING()},
-            projection=tuple(name for name in context.physical_columns if name in key),
-        )
-        stored = read_frame(table, reading).join(keys, on=key, how="left_semi")
-        paths = stored.select(quote(metadata_column(FILE_PATH))).distinct().collect()
-        self._replaced = frozenset(row[0] for row in paths)
-        if not self._replaced:
-            return rows
-        whole = replace(reading, metadata={}, projection=None, groups=self._replaced)
-        kept = read_frame(table, whole).join(keys, on=key, how="left_anti")
-        return kept.select(*names).unionByName(rows)
+            return None
+        return read_frame(table, context)
 
-    def _write_files(self, frame: DataFrame) -> None:
+    def _write_files(self, frame: DataFrame) -> list[DataFile]:
         names = tuple(self._context.physical_columns)
-        col = functions_of(frame).col
-        columns: list[Any] = []
-        for field in frame.schema.fields[: len(names)]:
-            column = col(quote(field.name))
-            for type_ in as_months(field.dataType):
-                column = column.cast(type_)
-            columns.append(column.alias(f"c{len(columns)}"))  # names are not quoted
         send_package(self._context.session)
         writer = FileWriter(self._access, names, self._job)
-        rows = frame.select(*columns).mapInArrow(writer.write, "file binary").collect()
+        rows = to_stored_columns(frame, len(names)).mapInArrow(writer.write, "file binary")
         metadata, _ = self._access.load()
-        self._added += load_files(rows, metadata.default_spec_id)
-        self._has_written = True
+        return load_files(rows.collect(), metadata.default_spec_id)
 
-    def prepare(self) -> None:
-        return None
+    def _open(self) -> None:
+        """Create the table of CREATE TABLE AS, unless its catalog has created it."""
+        if self._table is None:
+            create_table(self._context, self._access.load()[0])
+            self._table = open_table(self._context.options)
 
-    def commit(self) -> None:
-        """Add the files, and remove those that they replace.
+    @property
+    def _opened(self) -> Table:
+        return cast("Table", self._table)
 
-        Raises:
-            ConflictError: with code `concurrent-modification` if others have changed the rows.
-            ExternalError: as `iceberg_errors`.
-        """
-        table = self._table or self._new_table()
-        removed = self._removed_files(table)
-        self.committed = None
-        try:
-            if removed or (self._upserts and self._added):
-                commit_files(
-                    table, self._added, removed, self._context.options, {JOB: self._job},
-                    checked=True,
-                )  # fmt: skip
-            elif self._added:
-                self._append(table)
-        except SchemaCoreError as error:
-            if isinstance(error, ConflictError):
-                self.committed = False
-            raise
-        self.committed = True
+    def _files(self) -> list[DataFile]:
+        tasks = plan_files(self._opened, _branch(self._context.options))
+        return [task.file for task in tasks]
 
-    def _append(self, table: Table) -> None:
-        """Add the files, after those that other writers have added meanwhile."""
-        options, spec = self._context.options, table.metadata.default_spec_id
+    def _path(self, file: DataFile) -> str:
+        return str(file.file_path)
+
+    def _files_of_partitions(self, files: Sequence[DataFile]) -> Sequence[DataFile]:
+        context = self._context
+        if context.partition:
+            return _files_of_partition(self._opened, files, context.partition, self._added)
+        partitions = {(file.spec_id, repr(file.partition)) for file in self._added}
+        _require_current_spec(self._opened, files)
+        return [file for file in files if (file.spec_id, repr(file.partition)) in partitions]
+
+    def _replace(self, removed: Sequence[DataFile]) -> None:
+        options = self._context.options
+        commit_files(self._opened, self._added, removed, options, {JOB: self._job}, checked=True)
+
+    def _append(self) -> None:
+        table, options = self._opened, self._context.options
+        spec = table.metadata.default_spec_id
         for attempt in range(MAX_ATTEMPTS):
             try:
                 commit_files(table, self._added, (), options, {JOB: self._job})
@@ -195,31 +138,6 @@ class IcebergStage:
                 table = open_table(options)
                 if attempt == MAX_ATTEMPTS - 1 or table.metadata.default_spec_id != spec:
                     raise
-
-    def _new_table(self) -> Table:
-        """Return the table that CREATE TABLE AS creates; one of another catalog is created now."""
-        create_table(self._context, self._access.load()[0])
-        return open_table(self._context.options)
-
-    def _removed_files(self, table: Table) -> list[DataFile]:
-        """Return the files whose rows the job replaces."""
-        context = self._context
-        change = context.row_change
-        if not self._has_written or not (change or context.overwrite or self._replaced):
-            return []
-        files = [task.file for task in plan_files(table, _branch(context.options))]
-        if change is not None:
-            return [file for file in files if change.groups is None
-                    or file.file_path in change.groups]  # fmt: skip
-        if self._upserts:
-            return [file for file in files if file.file_path in self._replaced]
-        if context.creates or not context.table.partition_keys:
-            return files
-        if context.partition:
-            return _files_of_partition(table, files, context.partition, self._added)
-        partitions = {(file.spec_id, repr(file.partition)) for file in self._added}
-        _require_current_spec(table, files)
-        return [file for file in files if (file.spec_id, repr(file.partition)) in partitions]
 
     def abort(self) -> None:
         """Delete the files, unless they may be committed."""
@@ -237,15 +155,6 @@ class IcebergStage:
 
 def _branch(options: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in options.items() if key == BRANCH.key}
-
-
-def _require_read_snapshot(table: Table, context: WriteContext) -> None:
-    """Refuse to replace rows that others have changed since the query was planned."""
-    if context.files is not None and context.files != snapshot_names(table, context.options):
-        raise ConflictError(
-            "another writer has changed the table since the query read it",
-            hint="run the statement again",
-        )
 
 
 def snapshot_names(table: Table, options: Mapping[str, str]) -> frozenset[str]:
@@ -342,11 +251,7 @@ def new_table_access(context: WriteContext, job: str) -> FileAccess:
             code="unsupported-ability",
             hint="CREATE the table, then INSERT INTO it",
         )
-    columns = [
-        RowField(column.name, plain(column.data_type), column.comment)
-        for column in context.table.resolved_schema.columns
-        if isinstance(column, PhysicalColumn)
-    ]
+    columns = list(physical_fields(context.table.resolved_schema))
     version = FORMAT_VERSION.of(context.options) or DEFAULT_VERSION
     require_version(version)
     schema = new_schema(columns, context.upsert_key, nanoseconds=False)

@@ -24,8 +24,8 @@ from pyiceberg.types import (
 
 from schema_core.base.lazy import dataclass
 from schema_core.errors import UnsupportedError, at
-from schema_core.mappings.iceberg.types import entry_types, from_iceberg, to_field, to_iceberg
-from schema_core.mappings.stored_types import ICEBERG, READINGS, Reading
+from schema_core.mappings.iceberg.types import from_iceberg, to_field, to_iceberg
+from schema_core.mappings.stored_types import ICEBERG, READINGS, Reading, entry_types
 from schema_core.types import ArrayType, DataType, MultisetType, RowField, RowType
 from schema_core.types import MapType as FlinkMapType
 

@@ -15,6 +15,7 @@ from pyiceberg import types as iceberg
 from schema_core import types
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, at
+from schema_core.mappings.stored_types import entry_types
 from schema_core.types.families import TypeRoot
 
 R = TypeRoot
@@ -114,13 +115,6 @@ def to_iceberg(
             hint="store another type, or use a table with another connector",
         )
     return PRIMITIVES[type_.root](type_)
-
-
-def entry_types(type_: types.MapType | types.MultisetType) -> tuple[types.DataType, types.DataType]:
-    """Return the types of the keys and values that store a map, or a multiset with its counts."""
-    if isinstance(type_, types.MultisetType):
-        return type_.element_type, types.IntType(nullable=False)
-    return type_.key_type, type_.value_type
 
 
 def to_field(

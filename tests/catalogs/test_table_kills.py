@@ -1,4 +1,4 @@
-"""Writers of a table of Iceberg are killed, and commit at the same time."""
+"""Writers of tables of Iceberg and Delta are killed, and commit at the same time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tests.test_layers import ROOT
 
 
 @pytest.mark.slow
-def test_no_row_is_lost() -> None:
-    program = [sys.executable, "-m", "fuzz.iceberg_kills"]
+@pytest.mark.parametrize("form", ["iceberg", "delta"])
+def test_no_row_is_lost(form: str) -> None:
+    program = [sys.executable, "-m", "fuzz.table_kills", "--format", form]
     few = ["--kills", "5", "--writers", "4", "--turns", "3"]
     done = subprocess.run(
         [*program, *few], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300

@@ -1,0 +1,1 @@
+"""Catalogs of Delta Lake, with the connector `delta`."""

@@ -1,0 +1,236 @@
+"""Tables of Delta through deltalake: opening, errors, and what a table requires of its readers."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+
+from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask_credentials
+from schema_core.base.text import shorten
+from schema_core.connectors.delta.options import PATH, PROPERTY, TIMESTAMP_AS_OF, VERSION
+from schema_core.connectors.open_tables.locations import resolve_location
+from schema_core.connectors.open_tables.versions import chosen_version, no_such_version
+from schema_core.errors import (
+    ConflictError,
+    ExternalError,
+    NotFoundError,
+    SchemaCoreError,
+    UnsupportedError,
+)
+
+#: The features of tables that are read, by the names of the protocol.
+READER_FEATURES = frozenset(
+    {"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
+)
+#: The features of tables that are written. A table with a feature that has rules of its own for
+#: rows or files (column mapping, generated columns, row tracking, changes) is only read.
+WRITER_FEATURES = frozenset(
+    {"appendOnly", "invariants", "checkConstraints", "timestampNtz", "vacuumProtocolCheck",
+     "v2Checkpoint", "deletionVectors", "generatedColumns", "columnMapping", "changeDataFeed"}
+)  # fmt: skip
+#: The versions of the protocol, of readers and writers, with features.
+FEATURES = (3, 7)
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+#: The longest part of an error of deltalake in a message.
+MAX_MESSAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TableAccess:
+    """Where a table is, as tasks have it.
+
+    Attributes:
+        location: The directory or URL.
+        properties: The options of its storage.
+    """
+
+    location: str
+    properties: Mapping[str, str]
+
+    @staticmethod
+    def of(options: Mapping[str, str]) -> TableAccess:
+        """Return the access that options describe (`invalid-option-value`)."""
+        location, directory = resolve_location(PATH.of(options) or "", PATH.key)
+        prefix = f"{PROPERTY.key}."
+        properties = {
+            key.removeprefix(prefix): value
+            for key, value in options.items()
+            if key.startswith(prefix)
+        }
+        return TableAccess(location if directory is None else str(directory), properties)
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory of a table on the local file system."""
+        return Path(self.location) if self.location.startswith("/") else None
+
+    def exists(self) -> bool:
+        """Return whether there is a table (`delta-failed`)."""
+        with delta_errors():
+            return bool(DeltaTable.is_deltatable(self.location, dict(self.properties)))
+
+    def open(self, version: int | None = None) -> DeltaTable:
+        """Return the table, as it is or at a version.
+
+        Raises:
+            NotFoundError: with code `table-not-found`.
+            UnsupportedError: with code `delta-feature-not-supported`.
+            ExternalError: with code `delta-failed`.
+        """
+        with delta_errors():
+            table = DeltaTable(
+                self.location, version=version, storage_options=dict(self.properties)
+            )
+        require_readable(table)
+        return table
+
+
+def open_version(options: Mapping[str, str]) -> DeltaTable:
+    """Return the version of a table that options choose, by default the last one.
+
+    Raises:
+        NotFoundError: with code `table-not-found`, or `not-found` for a version.
+        SchemaError: with code `conflicting-options` or `invalid-option-value`.
+        UnsupportedError, ExternalError: as `TableAccess.open`.
+    """
+    access, option = TableAccess.of(options), chosen_version(options, VERSION)
+    table = access.open()
+    if option is None:
+        return table
+    value: Any = option.of(options)
+    if option is not TIMESTAMP_AS_OF:
+        if value > table.version():
+            raise no_such_version(option, value)
+        try:
+            return access.open(value)
+        except ExternalError as error:  # its files of the log were deleted
+            raise no_such_version(option, value) from error
+    version = version_at(table, (value - EPOCH) // dt.timedelta(milliseconds=1))
+    if version is None:
+        raise no_such_version(option, value)
+    return access.open(version)
+
+
+def version_at(table: DeltaTable, milliseconds: int) -> int | None:
+    """Return the last version that was committed until a time; None if there was none."""
+    with delta_errors():
+        commits = table.history()
+    versions = [item["version"] for item in commits if item.get("timestamp", 0) <= milliseconds]
+    return max(versions, default=None)
+
+
+def schema_fields(table: DeltaTable) -> list[dict[str, Any]]:
+    """Return the columns of a table, as the JSON of its schema has them."""
+    fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
+    return fields
+
+
+def require_readable(table: DeltaTable) -> None:
+    """Refuse a table with features that are not read (`delta-feature-not-supported`)."""
+    protocol = table.protocol()
+    features = set(protocol.reader_features or ())
+    if protocol.min_reader_version > FEATURES[0]:
+        raise _not_supported([f"version {protocol.min_reader_version} of readers"], "read")
+    if unknown := sorted(features - READER_FEATURES):
+        raise _not_supported(unknown, "read")
+
+
+def require_writable(table: DeltaTable) -> None:
+    """Refuse to write a table with rules that are not checked here.
+
+    Raises:
+        UnsupportedError: with code `delta-feature-not-supported`.
+    """
+    protocol, configuration = table.protocol(), table.metadata().configuration
+    features = set(protocol.writer_features or ())
+    if protocol.min_writer_version > FEATURES[1]:
+        raise _not_supported([f"version {protocol.min_writer_version} of writers"], "written")
+    if unknown := sorted(features - WRITER_FEATURES):
+        raise _not_supported(unknown, "written")
+    used = [
+        (key.startswith("delta.constraints."), f"checkConstraints ({key})") for key in configuration
+    ]
+    used.append((configuration.get("delta.columnMapping.mode", "none") != "none", "columnMapping"))
+    used.append((configuration.get("delta.enableChangeDataFeed") == "true", "changeDataFeed"))
+    for field in _nested_fields(schema_fields(table)):
+        for key, feature in FIELD_FEATURES.items():
+            used.append((key in field["metadata"], f"{feature} (column {field['name']!r})"))
+    if rules := [feature for is_used, feature in used if is_used]:
+        raise _not_supported(rules, "written")
+
+
+#: Metadata of a column -> the feature whose rules its values obey.
+FIELD_FEATURES = {
+    "delta.invariants": "invariants",
+    "delta.generationExpression": "generatedColumns",
+    "delta.identity.start": "identityColumns",
+}
+
+
+def _nested_fields(type_: Any) -> Iterator[dict[str, Any]]:
+    """Yield the fields of columns, at every depth."""
+    pending = [type_]
+    while pending:
+        match pending.pop():
+            case list() as fields:
+                pending += fields
+            case {"name": _, "type": inner, "metadata": _} as field:
+                yield field
+                pending.append(inner)
+            case {"type": "struct", "fields": fields}:
+                pending.append(fields)
+            case {"type": "array", "elementType": element}:
+                pending.append(element)
+            case {"type": "map", "keyType": key, "valueType": value}:
+                pending += [key, value]
+
+
+def _not_supported(features: Sequence[str], action: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"tables of Delta with {', '.join(features)} are not {action}",
+        code="delta-feature-not-supported",
+        hint="use an engine that supports the feature, or drop it from the table there",
+    )
+
+
+@contextmanager
+def delta_errors() -> Iterator[None]:
+    """Convert the errors of deltalake and file systems.
+
+    Raises:
+        NotFoundError: with code `table-not-found`.
+        ConflictError: with code `concurrent-modification`, if another writer was faster.
+        ExternalError: with code `delta-failed`.
+    """
+    try:
+        yield
+    except SchemaCoreError:
+        raise
+    except TableNotFoundError as error:
+        raise NotFoundError(
+            f"there is no table of Delta: {_message(error)}", code="table-not-found"
+        ) from error
+    except CommitFailedError as error:
+        raise ConflictError(
+            f"another writer has changed the table: {_message(error)}",
+            hint="run the statement again",
+        ) from error
+    except (DeltaError, OSError, ValueError) as error:
+        raise ExternalError(
+            f"Delta: {_message(error)}",
+            code="delta-failed",
+            hint="check the option 'path', and whether its storage can be reached",
+        ) from error
+
+
+def _message(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return shorten(mask_credentials(lines[0]), MAX_MESSAGE)

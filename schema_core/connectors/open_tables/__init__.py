@@ -1,0 +1,1 @@
+"""What the connectors and catalogs of Apache Iceberg and Delta Lake have in common."""

@@ -1,0 +1,90 @@
+"""The base class of connectors for tables of open formats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from schema_core.connectors.open_tables.frames import FILE_PATH
+from schema_core.environment.connector import Boundedness
+from schema_core.errors import UnsupportedError
+from schema_core.spark.connector import (
+    ConnectorBase,
+    RowLevelInfo,
+    RowLevelMode,
+    SupportsFilterPushDown,
+    SupportsLimitPushDown,
+    SupportsOverwrite,
+    SupportsPartitioning,
+    SupportsProjectionPushDown,
+    SupportsRowLevelDelete,
+    SupportsRowLevelUpdate,
+    SupportsStaging,
+    SupportsTruncate,
+    SupportsUpsert,
+)
+from schema_core.types import DataTypes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from schema_core.catalog.objects import CatalogTable
+    from schema_core.connectors.open_tables.staging import OpenTableStage
+    from schema_core.spark.connector import WriteContext
+    from schema_core.types import DataType
+
+
+class OpenTableConnector(
+    ConnectorBase,
+    SupportsFilterPushDown,
+    SupportsLimitPushDown,
+    SupportsOverwrite,
+    SupportsPartitioning,
+    SupportsProjectionPushDown,
+    SupportsRowLevelDelete,
+    SupportsRowLevelUpdate,
+    SupportsStaging,
+    SupportsTruncate,
+    SupportsUpsert,
+):
+    """A connector for tables of files whose metadata is changed by commits.
+
+    DELETE and UPDATE, and INSERT INTO a table with a primary key, rewrite the files that have a
+    changed row.
+    """
+
+    metadata: Mapping[str, DataType] = {FILE_PATH: DataTypes.STRING().not_null()}
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return BOUNDED: a job reads one version, also in streaming mode."""
+        return Boundedness.BOUNDED
+
+    def write(self, frame: DataFrame, context: WriteContext) -> None:
+        """Write rows into new files; errors are those of the job."""
+        cast("OpenTableStage[Any]", context.stage).write(frame, context)
+
+    def recover(self, context: WriteContext) -> None:
+        """Do nothing: files that no version has are never read."""
+
+    def apply_row_level_delete(self, context: WriteContext) -> RowLevelInfo:
+        """Return that files with a deleted row are rewritten."""
+        return RowLevelInfo(RowLevelMode.ALL_ROWS, FILE_PATH)
+
+    def apply_row_level_update(self, columns: Sequence[str], context: WriteContext) -> RowLevelInfo:
+        """Return that files with an updated row are rewritten."""
+        return RowLevelInfo(RowLevelMode.ALL_ROWS, FILE_PATH)
+
+
+def require_equal_columns(context: WriteContext, format_name: str) -> None:
+    """Refuse a REPLACE TABLE AS with other columns (`unsupported-ability`)."""
+    old = context.replaced
+    if old is not None and _typed_names(old) != _typed_names(context.table):
+        raise UnsupportedError(
+            f"REPLACE TABLE AS does not change the columns of a table of {format_name}",
+            code="unsupported-ability",
+            hint="DROP the table first, or ALTER it and use INSERT OVERWRITE",
+        )
+
+
+def _typed_names(table: CatalogTable) -> list[tuple[str, object]]:
+    return [(column.name, getattr(column, "data_type", None)) for column in table.schema.columns]
