@@ -143,6 +143,7 @@ class Recorder(DryRunPlanner):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         require_connector(target.identifier, target.table, "write")
         self.jobs += 1

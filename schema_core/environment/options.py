@@ -579,7 +579,8 @@ MATERIALIZE = ConfigOption(
     "table.exec.sink.upsert-materialize",
     choice("AUTO", "NONE", "FORCE"),
     "AUTO",
-    "NONE and FORCE permit such an INSERT as well; no other effect",
+    "whether ON CONFLICT DO NOTHING and DO ERROR compare rows: NONE never, FORCE also where the "
+    "primary key contains an upsert key of the query; both permit such an INSERT without it",
 )
 DML_SYNC = ConfigOption(
     "table.dml-sync",

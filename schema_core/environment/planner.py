@@ -196,6 +196,7 @@ class Planner(Protocol):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         """Prepare a job that writes a query into a table; see `JobGraph`.
 
@@ -203,7 +204,8 @@ class Planner(Protocol):
         NULL. Values are cast as on assignment. `overwrite` replaces the rows of the table or, if
         partitioned, of the partitions that get rows. The values of `partition`, the PARTITION
         clause, are columns of the query already: a partition named in full is replaced even without
-        rows, as in Flink.
+        rows, as in Flink. `on_conflict`, NOTHING or ERROR, is what a streaming job does with rows
+        of the query that have the same primary key; None if the connector replaces rows.
         """
 
     def create_as(

@@ -124,7 +124,7 @@ def read_state(connector: SupportsChangelogRead, context: ReadContext) -> DataFr
     context = replace(context, by_key=True)
     frame = connector.read_changes(context)
     if _has_duplicates(context):
-        frame = frame.where(f"{quote(ROW_KIND)} <> {_BEFORE}")
+        frame = without_old_rows(frame)
     return state_of(frame, context.change_key, list(context.physical_columns))
 
 
@@ -326,6 +326,11 @@ def in_order_of_changes(changes: DataFrame, key: Sequence[str] | None) -> DataFr
     return with_updates(changes, key).repartition(*columns).sortWithinPartitions(*columns, added)
 
 
+def without_old_rows(changes: DataFrame) -> DataFrame:
+    """Return changes without the rows before updates."""
+    return changes.where(f"{quote(ROW_KIND)} <> {_BEFORE}")
+
+
 _SO_FAR: Final = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 
 
@@ -345,7 +350,7 @@ def normalized(frame: DataFrame, key: Sequence[str], columns: Sequence[str]) -> 
     types = {field.name: field.dataType for field in frame.schema.fields}
     compared = ", ".join(comparable(quote(name), types[name]) for name in columns)
     row = f"struct({', '.join(map(quote, own))})"
-    changes = frame.where(f"{quote(ROW_KIND)} <> {_BEFORE}").selectExpr(
+    changes = without_old_rows(frame).selectExpr(
         "*", f"struct({row} AS own, struct({compared}) AS compared) AS {quote(_ROW)}"
     )
     window = f"OVER ({_partition(key)} ORDER BY {_order(frame)})"

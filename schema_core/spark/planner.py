@@ -95,9 +95,12 @@ class SparkPlanner:
         """The session that jobs run in; errors as `JobSession.open_session`."""
         return self._session.open_session()
 
-    def _stream_plan(self, query: Relation) -> StreamPlan | StagedQuery | None:
+    def _stream_plan(
+        self, query: Relation, on_conflict: str | None = None
+    ) -> StreamPlan | StagedQuery | None:
         """Return the plan of a query of unbounded tables in streaming mode, else None."""
-        return self._streams.plan(query) if is_streaming(self.context.options) else None
+        is_stream = is_streaming(self.context.options)
+        return self._streams.plan(query, on_conflict) if is_stream else None
 
     @jvm_errors()
     def select(self, query: Relation) -> Rows:
@@ -167,12 +170,13 @@ class SparkPlanner:
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         """Prepare the write of a query; all rows become visible at the end.
 
         In a streaming job they become visible with their micro-batch.
         """
-        if (plan := self._stream_plan(query)) is not None:
+        if (plan := self._stream_plan(query, on_conflict)) is not None:
             if overwrite or self._record is not None:
                 raise needs_all_rows("INSERT OVERWRITE" if overwrite else "a job with a record")
             return self._streams.write(plan, query, target, columns, partition=partition)
@@ -186,6 +190,7 @@ class SparkPlanner:
             partition=partition,
             record=self._record,
             has_kinds=changes is not None,
+            on_conflict=on_conflict,
         )
 
     @jvm_errors()

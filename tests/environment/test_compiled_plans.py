@@ -95,6 +95,7 @@ def test_a_plan_is_plain_json(env: TableEnvironment, tmp_path: Path) -> None:
                 "partition": None,
                 "overwrite": False,
                 "hints": {},
+                "on_conflict": None,
             }
         ],
         "hooks": [],

@@ -37,6 +37,7 @@ class Noting(DryRunPlanner):
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         name = target.identifier.object_name
         into = None if columns is None else list(columns)

@@ -245,6 +245,7 @@ class PlanCompiler:
             None if how.partition is None else how.partition.values,
             how.overwrite,
             replace_secrets(hints, join_names(sink.to_list()), secret, self._secrets),
+            how.on_conflict,
         )
         self._jobs.append(job)
 
@@ -548,7 +549,8 @@ def _prepare_job(
         target = replace(target, table=target.table.copy({**target.table.options, **hints}))
     columns = tuple(Name((column,)) for column in job.columns)
     partition = None if job.partition is None else Partition(job.partition)
-    return prepare_write(session, relation, target, Writing(columns, partition, job.overwrite))
+    how = Writing(columns, partition, job.overwrite, job.on_conflict)
+    return prepare_write(session, relation, target, how)
 
 
 def _prepare_creation(

@@ -24,18 +24,16 @@ from schema_core.environment.jobs.recovery import (
     finish_for_write,
     require_unchanged,
 )
+from schema_core.environment.operations.conflicts import (
+    conflict_action,
+    require_key_of_rows,
+    require_replacing_table,
+)
 from schema_core.environment.operations.streaming_sinks import (
-    consumes_updates_of,
     require_batch,
     require_consumed_updates,
 )
-from schema_core.environment.options import (
-    DISPLAY_WIDTH,
-    DML_SYNC,
-    MATERIALIZE,
-    PIPELINE_NAME,
-    REQUIRE_ON_CONFLICT,
-)
+from schema_core.environment.options import DISPLAY_WIDTH, DML_SYNC, PIPELINE_NAME
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
@@ -44,7 +42,6 @@ from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.from_clause import check_table_hints
-from schema_core.query.upsert_keys import upsert_keys
 from schema_core.schema.columns import MetadataColumn
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.statement_syntax import (
@@ -166,7 +163,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
     """Return the checked table of an INSERT, with the options of its hints.
 
     Codes: `statement-not-supported` for UPSERT, which Flink refuses, and
-    `on-conflict-not-supported`.
+    `on-conflict-not-supported` for a table that cannot take ON CONFLICT of any query.
     """
     if statement.upsert:
         raise UnsupportedError(
@@ -180,7 +177,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
         check_table_hints(statement.hints, statement.path.parts[-1], "TABLE")
         target = target.with_hints(statement.hints, session.config.get_configuration())
         check_declared_metadata(target.table, "write")
-        _require_on_conflict(session, target, statement)
+        require_replacing_table(session, target, statement)
         return target
 
 
@@ -197,8 +194,21 @@ def check_insert(
         require_fit(relation, target, Writing.of(statement))
     with at_span(statement.span):
         require_consumed_updates(session, relation, target)
-    _require_key_of_rows(session, relation, target, statement)
+    with at_span(statement.span):
+        if statement.on_conflict is None:
+            chosen = require_fit(relation, target, Writing.of(statement))
+            require_key_of_rows(session, relation, target, chosen)
+        check_on_conflict(session, relation, target, Writing.of(statement))
     return relation, target
+
+
+def check_on_conflict(
+    session: Session, relation: relational.Relation, target: BoundTable, how: Writing
+) -> None:
+    """Raise for ON CONFLICT that a streaming job cannot do (`on-conflict-not-supported`)."""
+    if how.on_conflict is not None:
+        chosen = require_fit(relation, target, how)
+        conflict_action(session, relation, target, chosen, how.on_conflict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,73 +232,6 @@ class Writing:
         )
 
 
-def _require_on_conflict(session: Session, target: BoundTable, statement: Insert) -> None:
-    """Raise for ON CONFLICT that the table's connector cannot do (`on-conflict-not-supported`).
-
-    A connector that replaces rows by their key does ON CONFLICT DO DEDUPLICATE. In batch mode Flink
-    accepts the others without an effect; in a streaming job they compare the rows of the query.
-    """
-    if statement.on_conflict is None:
-        return
-    if target.table.resolved_schema.primary_key is None:
-        problem = "the table has no primary key"
-    elif not _replaces_by_key(target):
-        problem = f"its connector {target.table.options.get('connector')!r} only appends rows"
-    elif statement.overwrite or (session.streaming and statement.on_conflict != "DEDUPLICATE"):
-        problem = "its connector replaces the rows with the same key"
-    else:
-        return
-    raise UnsupportedError(
-        f"ON CONFLICT DO {statement.on_conflict} is not supported for "
-        f"{target.identifier.as_summary_string()}: {problem}",
-        code="on-conflict-not-supported",
-        hint="keep one row for each key in the query, with ROW_NUMBER() OVER (PARTITION BY ...)",
-    )
-
-
-def _replaces_by_key(target: BoundTable) -> bool:
-    connector = installed_connector(target.table.options)
-    return Ability.UPSERT in getattr(connector, "abilities", ())
-
-
-def _require_key_of_rows(
-    session: Session, relation: relational.Relation, target: BoundTable, statement: Insert
-) -> None:
-    """Require ON CONFLICT if a streaming query may return several rows with the primary key.
-
-    As in Flink, the columns of the primary key must contain an upsert key of the query, from which
-    rows arrive in order (`on-conflict-required`). A table that takes all changes requires it of
-    queries whose rows are updated.
-    """
-    key = target.table.resolved_schema.primary_key
-    options = session.config.get_configuration()
-    is_free = not REQUIRE_ON_CONFLICT.of(options) or MATERIALIZE.of(options) != "AUTO"
-    if not session.streaming or statement.on_conflict is not None or key is None or is_free:
-        return
-    if not _replaces_by_key(target) and not consumes_updates_of(session, relation, target):
-        return
-    chosen = require_fit(relation, target, Writing.of(statement))
-    primary = {place for place, name in enumerate(chosen) if name in key.columns}
-    found = upsert_keys(session.executable(relation))
-    if any(key_places <= primary for key_places in found):
-        return
-    names = [column.name for column in relational.result_columns(relation)]
-    listed = " or ".join(
-        f"({', '.join(names[place] for place in sorted(key_places))})"
-        for key_places in sorted(found, key=sorted)
-    )
-    raise SchemaError(
-        f"the query has {f'the upsert key {listed}' if found else 'no upsert key'}, which differs "
-        f"from the primary key ({', '.join(key.columns)}) of "
-        f"{target.identifier.as_summary_string()}: rows of the same key may arrive in any order",
-        code="on-conflict-required",
-        span=statement.span,
-        hint="add ON CONFLICT DO DEDUPLICATE, or group the query by the primary key"
-        if _replaces_by_key(target)
-        else "group the query by the primary key, or declare the table without one",
-    )
-
-
 def prepare_write(
     session: Session, relation: relational.Relation, target: BoundTable, how: Writing
 ) -> JobGraph:
@@ -301,6 +244,7 @@ def prepare_write(
     staged = staged_target(session, target)
     fixed, chosen = how.partition, require_fit(relation, target, how)
     names = how.columns
+    action = conflict_action(session, relation, target, chosen, how.on_conflict)
     if fixed is not None:
         relation, chosen = (
             _with_partition(relation, fixed, target.table.resolved_schema),
@@ -312,6 +256,7 @@ def prepare_write(
         columns=chosen if names or fixed else None,
         overwrite=how.overwrite,
         partition=_partition_values(fixed) if fixed else None,
+        on_conflict=action,
     )
     if staged is not None:
         graph.before_commit.append(partial(require_unchanged, session, staged))

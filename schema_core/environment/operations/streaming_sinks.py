@@ -5,6 +5,7 @@ As in Flink, this also holds for queries of bounded tables.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -92,8 +93,19 @@ def _holds_changes(session: Session, scan: Scan) -> bool:
     source = session.bind(scan.table.identifier, scan.timestamp).with_hints(scan.hints, options)
     if isinstance(source.table, InlineTable):
         return False
+    return _has_kind(source, {RowKind.UPDATE_BEFORE, RowKind.UPDATE_AFTER, RowKind.DELETE})
+
+
+def stores_old_rows(target: BoundTable) -> bool:
+    """Return whether a table has the rows before updates, by its connector and its options."""
+    return _has_kind(target, {RowKind.UPDATE_BEFORE})
+
+
+def _has_kind(table: BoundTable, kinds: Collection[RowKind]) -> bool:
+    """Return whether a table has changes of some kinds."""
+    options = table.table.options
     try:
-        mode = getattr(installed_connector(source.table.options), "changelog_mode", None)
-        return mode is not None and not mode(source.table.options).contains_only(RowKind.INSERT)
+        mode = getattr(installed_connector(options), "changelog_mode", None)
+        return mode is not None and any(map(mode(options).contains, kinds))
     except SchemaCoreError:  # reported where the table is opened
         return False

@@ -114,6 +114,7 @@ class PlanInsert:
     partition: tuple[tuple[str, str | None], ...] | None
     overwrite: bool
     hints: PlanOptions
+    on_conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +242,8 @@ def _decode_option(document: Any) -> str | SecretReference:
     return SecretReference(name, masked)
 
 
+#: Class -> its fields that older plans do not have.
+ADDED: Final[Mapping[type, tuple[str, ...]]] = {PlanInsert: ("on_conflict",)}
 _PATH: Final = tuple_of(STRING, STRING, STRING)
 _CODECS: Final = Codecs(
     {
@@ -259,7 +262,10 @@ _CODECS.update({"PlanCatalog": record(PlanCatalog, _CODECS)})
 
 def _codec_by_class(classes: Mapping[str, type]) -> Codec:
     kinds = {class_: kind for kind, class_ in classes.items()}
-    codecs = {kind: record(class_, _CODECS) for kind, class_ in classes.items()}
+    codecs = {
+        kind: record(class_, _CODECS, added=ADDED.get(class_, ()))
+        for kind, class_ in classes.items()
+    }
     return union_codec("kind", codecs, lambda value: kinds[type(value)])
 
 

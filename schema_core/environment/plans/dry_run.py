@@ -75,6 +75,7 @@ class DryRunPlanner:
         columns: Sequence[str] | None = None,
         overwrite: bool = False,
         partition: Mapping[str, str] | None = None,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         """Return a job that does nothing, after the checks of metadata columns."""
         self._check_job(query, target)

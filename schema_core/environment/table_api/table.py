@@ -24,6 +24,7 @@ from schema_core.environment.operations.create_table import (
 from schema_core.environment.operations.create_view import view_of
 from schema_core.environment.operations.data import (
     Writing,
+    check_on_conflict,
     insert_target,
     prepare_write,
     result_schema,
@@ -1448,6 +1449,7 @@ class StatementSet:
         with within(stmt):
             target = insert_target(self._session, statement)
             relation = self._session.query(statement.query, stmt)
+            check_on_conflict(self._session, relation, target, Writing.of(statement))
         session, hints = self._session, hinted_options(statement.hints)
         return self.add(
             _build_insertion(

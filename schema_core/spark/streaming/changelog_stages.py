@@ -92,18 +92,21 @@ def staged_query(
     retention: timedelta = FOREVER,
     *,
     has_operators: bool = True,
+    on_conflict: str | None = None,
 ) -> StagedQuery | None:
     """Return a query without views as stages, None without unbounded tables.
 
     `retention` is how long the rows of keys without changes are kept; 0 is forever.
     `has_operators` is whether Spark's own operator may compute aggregates of windows below stages.
+    With `on_conflict` the result waits for the watermarks of all sources.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
             mode by another rule than in batch mode, or not at all.
     """
     query = without_common_tables(query)
-    make = partial(_Staging, is_unbounded, changes_of, retention)
+    make = partial(_Staging, is_unbounded, changes_of, retention, on_conflict)
+    has_operators = has_operators and on_conflict is None
     staging = make(has_operators=has_operators)
     plan = staging.plan(query)
     if staging.returns_updated_windows:
@@ -122,6 +125,7 @@ class _Staging(JoinStages):
         is_unbounded: Callable[[Scan], bool],
         changes_of: Callable[[Scan], SourceChanges],
         retention: timedelta,
+        on_conflict: str | None = None,
         *,
         has_operators: bool,
         waits: bool = True,
@@ -132,6 +136,7 @@ class _Staging(JoinStages):
         self._is_unbounded = is_unbounded
         self._changes_of = changes_of
         self._has_operators = has_operators
+        self._on_conflict = on_conflict
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
 
@@ -153,7 +158,11 @@ class _Staging(JoinStages):
         if by_change is not None and self.stages:  # it decodes the changes itself
             result = query
             self.stages = []
-        timed = tuple(place for place, scan in enumerate(sources) if id(scan) in self.timed)
+        timed = tuple(
+            place
+            for place, scan in enumerate(sources)
+            if self._on_conflict is not None or id(scan) in self.timed
+        )
         return StagedQuery(
             result,
             tuple(self.stages),
@@ -165,6 +174,7 @@ class _Staging(JoinStages):
             tuple(self._bounded),
             by_change is None and self.inserts(result),
             self._parts,
+            self._on_conflict,
         )
 
     def _by_change(

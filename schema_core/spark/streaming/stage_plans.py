@@ -302,6 +302,7 @@ class StagedQuery:
         inserts: Whether rows are only added to the result.
         parts: Whether the rows of parts of the query, by identity, are only added. Parts that are
             only computed with others are left out.
+        on_conflict: What rows with the primary key of the table do: see `conflict_stage`.
     """
 
     query: Relation
@@ -314,11 +315,12 @@ class StagedQuery:
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
     parts: Mapping[int, bool]
+    on_conflict: str | None = None
 
     @property
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
-        return bool(self.stages or self.normalized_sources or self.operators)
+        return bool(self.stages or self.normalized_sources or self.operators or self.on_conflict)
 
     @property
     def has_clock(self) -> bool:

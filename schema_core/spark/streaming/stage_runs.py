@@ -11,7 +11,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
-from schema_core.environment.options import IDLE_TIMEOUT
 from schema_core.errors import ConflictError
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
@@ -30,13 +29,18 @@ from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.template import inline
-from schema_core.spark.compiler.translation import PREFIX, sql_type
+from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.changelog_functions import decode_changes, encode_changes
 from schema_core.spark.reading.comparison import comparable
-from schema_core.spark.reading.row_kinds import KIND, has_kinds
-from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.reading.row_kinds import has_kinds
 from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
+from schema_core.spark.streaming.source_rows import (
+    ROW,
+    FrameChange,
+    rows_of_source,
+    with_all_columns,
+)
 from schema_core.spark.streaming.stage_plans import (
     NEW,
     AnyStage,
@@ -48,35 +52,22 @@ from schema_core.spark.streaming.stage_plans import (
     StagedQuery,
     TimeExpiry,
     VersionExpiry,
-    all_columns,
-    columns_read,
-    scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
 from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
 from schema_core.spark.streaming.stream_metrics import as_watermark
-from schema_core.spark.streaming.stream_stages import StreamedQuery
 from schema_core.spark.streaming.watermarks import (
     WATERMARK,
-    columns_of_watermark,
     earlier_clock,
     last_instant,
-    watermark_of,
-    with_watermark_column,
 )
 from schema_core.types import LocalZonedTimestampType, RowKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from schema_core.environment.planner import PlannerContext
-    from schema_core.spark.connector import Read
-    from schema_core.spark.reading.reader import Reader
 
-#: The column with the number of a source, and the prefix of those with its rows.
-SOURCE: Final = f"{PREFIX}source"
-ROW: Final = f"{PREFIX}row"
 #: The column with the micro-batch of a row, and its place in it.
 ORDER: Final = f"{PREFIX}order"
 
@@ -84,13 +75,11 @@ ORDER: Final = f"{PREFIX}order"
 FrameOf: TypeAlias = "Callable[[Relation, Columns, Mapping[int, DataFrame]], DataFrame]"
 
 
-#: Returns a frame for another one.
-FrameChange: TypeAlias = "Callable[[DataFrame], DataFrame]"
-
 #: The file that describes the stages, and the version of how they keep rows.
 LAYOUT: Final = "stages.json"
-#: The name of the normalization of a source in it.
+#: The names of the normalization of a source, and of `ConflictStage` in it.
 NORMALIZED: Final = "changes by key"
+CONFLICTS: Final = "rows by primary key"
 VERSION: Final = 1
 
 
@@ -109,116 +98,6 @@ class Changes(NamedTuple):
 def now() -> int:
     """Return the processing time, in milliseconds since 1970."""
     return time.time_ns() // 1_000_000
-
-
-def tagged_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """Return the rows of all sources as one streaming frame, each with the number of its source."""
-    tagged = []
-    functions = functions_of(frames[0])
-    for number, frame in enumerate(frames):
-        rows = [
-            functions.expr("struct(*)")
-            if frame is other
-            else functions.lit(None).cast(other.schema)
-            for other in frames
-        ]
-        named = [row.alias(f"{ROW}{place}") for place, row in enumerate(rows)]
-        tagged.append(frame.select(functions.lit(number).alias(SOURCE), *named))
-    return reduce(lambda left, right: left.union(right), tagged)
-
-
-def staged_frame(
-    plan: StagedQuery,
-    targets: Columns,
-    reads: list[Read],
-    place: Directory,
-    reader: Reader,
-    context: PlannerContext,
-) -> StreamedQuery:
-    """Return a query in stages, whose rows have kinds if some are updated.
-
-    The stages keep their rows in the directory `place`; the sources are added to `reads`.
-    """
-    zone, session = reader.zone, reader.session_for(plan.query)
-
-    def frame_of(
-        relation: Relation,
-        columns: Columns,
-        scans: Mapping[int, DataFrame],
-        reads: list[Read] | None = None,
-    ) -> DataFrame:
-        own: list[Read] = [] if reads is None else reads
-        return reader.frame(relation, columns, reads=own, frames=scans, session=session)
-
-    frames = []
-    decoders: dict[int, FrameChange] = {}
-    for number, (scan, columns) in enumerate(plan.columns_read()):
-        bound = context.source(scan)
-        schema = bound.table.resolved_schema
-        spec = watermark_of(bound) if number in plan.timed else None
-        names = columns if spec is None else columns | columns_of_watermark(spec)
-        changes = plan.changes[number]
-        if changes.inserts and not changes.are_rows:
-            rows = columns_read(scan, names)
-            frame = _with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
-        else:
-            frame, decoders[number] = reader.messages(scan, names, reads, session)
-        if spec is not None:
-            mark = partial(with_watermark_column, schema=schema, spec=spec, zone=zone, clock=zone)
-            if number in decoders:
-                decoders[number] = partial(_in_turn, decoders[number], mark)
-            else:
-                frame = mark(frame)
-        frames.append(frame)
-    for scan, operator in plan.operators:
-        own = reader.frame(
-            operator.query, scan.columns, reads=reads, plan=operator, session=session
-        )
-        frames.append(own)
-    if plan.has_clock:
-        # its row of each second begins a micro-batch, which returns the windows that have ended
-        frames.append(session.readStream.format("rate").option("rowsPerSecond", 1).load())
-    idle = IDLE_TIMEOUT.of(context.options) or timedelta(0)
-    runs = StageRuns(plan, session, place, frame_of, zone, idle)
-    result = scan_with_kind(result_columns(plan.query))
-
-    def finish(rows: DataFrame, number: int) -> DataFrame:
-        if decoders:
-            rows = _decode_messages(rows, len(frames), decoders)
-        changes = runs.changes(rows, number).toDF(*(column.name for column in result.columns))
-        return frame_of(all_columns(result), (*targets, KIND), {id(result): changes})
-
-    streamed = StreamedQuery(tagged_rows(frames), "append", finish, runs.metrics, plan.has_clock)
-    return streamed.then(lambda rows: rows.drop(ROW_KIND)) if plan.inserts else streamed
-
-
-def _in_turn(first: FrameChange, second: FrameChange, frame: DataFrame) -> DataFrame:
-    return second(first(frame))
-
-
-def _decode_messages(rows: DataFrame, count: int, decoders: Mapping[int, FrameChange]) -> DataFrame:
-    """Return a micro-batch of `tagged_rows` with the changes of sources in place of messages."""
-    frames = [rows_of_source(rows, place) for place in range(count)]
-    for place, decode in decoders.items():
-        frames[place] = decode(frames[place])
-    return tagged_rows(frames)
-
-
-def rows_of_source(rows: DataFrame, place: int) -> DataFrame:
-    """Return the rows of a source among `tagged_rows`, by its position."""
-    own = rows.where(f"{quote(SOURCE)} = {place}")
-    return own.selectExpr(f"{quote(f'{ROW}{place}')}.*")
-
-
-def _with_all_columns(frame: DataFrame, scan: Scan) -> DataFrame:
-    """Return the columns of a scan; those that a frame lacks are NULL."""
-    own = set(frame.columns)
-    return frame.selectExpr(*(
-        quote(column.name)
-        if column.name in own
-        else f"CAST(NULL AS {sql_type(column.type)}) AS {quote(column.name)}"
-        for column in scan.columns
-    ))  # fmt: skip
 
 
 class StageRuns:
@@ -250,6 +129,8 @@ class StageRuns:
         self._in_order_scans = _identities(query.relations_in_order())
         #: the micro-batch, and its time in milliseconds
         self._number, self._now = 0, 0
+        #: the times of the micro-batch
+        self.times = BatchTime(None, None, None, 0)
         self._kept = {
             (number, place): self._rows_in(
                 f"{number}-{place}",
@@ -336,6 +217,7 @@ class StageRuns:
         stages = [
             *([NORMALIZED, place] for place in self._query.normalized_sources),
             *map(_layout_of, self._query.stages),
+            *([[CONFLICTS]] if self._query.on_conflict else []),
         ]
         content = json.dumps({"version": VERSION, "stages": stages}).encode()
         if number == 0:
@@ -428,7 +310,7 @@ class StageRuns:
         ]
         new = (rows.selectExpr(*latest).first() or ()) if latest else ()
         batch = self._watermarks.advance(number, new, now())
-        self._watermark, self._now = batch.after, batch.now
+        self._watermark, self._now, self.times = batch.after, batch.now, batch
         return batch
 
     def _release(
@@ -789,7 +671,7 @@ def _as_read(rows: DataFrame, input_: Input) -> DataFrame:
     return (
         rows
         if len(rows.columns) == len(input_.scan.columns)
-        else _with_all_columns(rows, input_.scan)
+        else with_all_columns(rows, input_.scan)
     )
 
 

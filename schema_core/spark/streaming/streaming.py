@@ -10,8 +10,9 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from schema_core.environment.connector import (
     Boundedness,
@@ -49,6 +50,7 @@ from schema_core.spark.changelog import (
     in_order_of_changes,
     normalization_key,
     require_changes,
+    without_old_rows,
 )
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.connector import (
@@ -81,6 +83,7 @@ from schema_core.spark.streaming.checkpoints import (
     checkpoint_of,
     missing_checkpoint,
 )
+from schema_core.spark.streaming.conflict_stage import ConflictStage
 from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.incremental import (
     PERMANENT,
@@ -94,8 +97,8 @@ from schema_core.spark.streaming.micro_batches import (
     rows_as_they_arrive,
 )
 from schema_core.spark.streaming.stage_plans import INSERTIONS, SourceChanges, StagedQuery
-from schema_core.spark.streaming.stage_runs import staged_frame
 from schema_core.spark.streaming.stage_state import temporary_directory
+from schema_core.spark.streaming.staged_frames import staged_frame
 from schema_core.spark.streaming.state_retention import FOREVER, has_retention
 from schema_core.spark.streaming.stream_metrics import (
     StreamMetrics,
@@ -110,8 +113,6 @@ from schema_core.spark.writing.sinks import Sink, require_upsert_key
 from schema_core.types import RowKind
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from pyspark.sql import DataFrame, SparkSession
 
     from schema_core.base.paths import ObjectIdentifier
@@ -122,6 +123,9 @@ if TYPE_CHECKING:
     from schema_core.spark.reading.reader import Reader
     from schema_core.spark.session.session import JobSession
     from schema_core.spark.writing.sinks import Writer
+
+
+MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class StreamPlanner:
@@ -135,14 +139,19 @@ class StreamPlanner:
         self._reader = reader
         self._writer = writer
 
-    def plan(self, query: Relation) -> StreamPlan | StagedQuery | None:
+    def plan(
+        self, query: Relation, on_conflict: str | None = None
+    ) -> StreamPlan | StagedQuery | None:
         """Return the plan of a query of streaming mode that reads unbounded tables, else None.
 
         Spark's own operators compute a query with at most one operation with state, stages all
-        others, and those whose rows expire. An operation that cannot be computed as rows arrive is
+        others, and those whose rows expire, or are compared with others of the primary key of their
+        table (`on_conflict`). An operation that cannot be computed as rows arrive is
         refused (`streaming-not-supported`).
         """
         query = with_window_functions(query)
+        if on_conflict is not None:
+            return self._plan_stages(query, on_conflict)
         plan = None if self._reads_changes(query) else stream_plan(query, self._is_unbounded)
         options = self._context.options
         if plan is None or (plan.state in PERMANENT and has_retention(query, options)):
@@ -158,7 +167,7 @@ class StreamPlanner:
     def _count_sources(self, query: Relation) -> int:
         return sum(map(self._is_unbounded, scans_in(query)))
 
-    def _plan_stages(self, query: Relation) -> StagedQuery | None:
+    def _plan_stages(self, query: Relation, on_conflict: str | None = None) -> StagedQuery | None:
         options = self._context.options
         return staged_query(
             query,
@@ -166,6 +175,7 @@ class StreamPlanner:
             self._changes_of,
             STATE_RETENTION.of(options) or FOREVER,
             has_operators=not IDLE_TIMEOUT.of(options),
+            on_conflict=on_conflict,
         )
 
     def _reads_changes(self, query: Relation) -> bool:
@@ -321,25 +331,23 @@ class StreamPlanner:
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         targets = sink.targets(query)
         names = [column.name for column in targets]
+        context = self._writer.context(connector, target, partition=partition)
+        fill = partial(sink.frame, connector=connector, zone=zone_of(self._context.options))
         if isinstance(plan, StagedQuery):
             place = self._place_of_stages(session, checkpoint)
-            streamed = staged_frame(plan, targets, reads, place, self._reader, self._context)
+            streamed = self._staged_sink(plan, targets, reads, place, context, fill)
         else:
             if plan.is_updated:
                 require_updates(connector, target, names, plan)
-            streamed = self.frame(plan, query, targets, reads)
+            streamed = self.frame(plan, query, targets, reads).then(fill)
         if checkpoint is not None:
             require_replay(connector for connector, _ in reads)
-        zone = zone_of(self._context.options)
-        streamed = streamed.then(partial(sink.frame, connector=connector, zone=zone))
-        context = self._writer.context(connector, target, partition=partition)
         if isinstance(plan, StagedQuery) and not plan.inserts:
             require_changes(connector, context)
-            require_upsert_key(query, columns, context)
+            if plan.on_conflict is None:
+                require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
-            primary = context.table.resolved_schema.primary_key
-            key = None if primary is None else primary.columns
-            streamed = _with_updates(plan, streamed, key)
+            streamed = _with_updates(plan, streamed, context.upsert_key or None)
         located = partial(using, context.identifier, context.options, "write")
         require_streaming(streamed.frame, streamed.mode)
         with located(), spark_errors():
@@ -361,6 +369,25 @@ class StreamPlanner:
         )
         name = f"{'create' if creates else 'insert into'} {path}"
         return JobGraph(name, execution, [target.identifier])
+
+    def _staged_sink(
+        self,
+        plan: StagedQuery,
+        targets: Columns,
+        reads: list[Read],
+        place: Directory,
+        context: WriteContext,
+        fill: Callable[[DataFrame], DataFrame],
+    ) -> StreamedQuery:
+        """Return the rows of a table for those of a query in stages; see `staged_frame`."""
+        conflicts = None
+        if plan.on_conflict is not None:
+            retention = (STATE_RETENTION.of(self._context.options) or FOREVER) // MILLISECOND
+            key = context.upsert_key
+            conflicts = ConflictStage(context.session, place, key, plan.on_conflict, retention)
+        return staged_frame(
+            plan, targets, reads, place, self._reader, self._context, fill, conflicts
+        )
 
     def _batch_writer(
         self,
@@ -507,6 +534,8 @@ def _with_updates(
     plan: StagedQuery, streamed: StreamedQuery, key: Sequence[str] | None
 ) -> StreamedQuery:
     """Return changes with updates by a key, if there is one, unless sources have all kinds."""
+    if plan.on_conflict is not None:  # as in Flink, a row replaces the one of its key
+        return streamed.then(partial(in_order_of_changes, key=key)).then(without_old_rows)
     if plan.by_change is not None:
         return streamed
     return streamed.then(partial(in_order_of_changes, key=key))

@@ -66,6 +66,7 @@ from schema_core.spark.connector import (
 from schema_core.spark.jobs import SparkJob, local_properties, spark_errors
 from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.session.frames import select
+from schema_core.spark.writing.key_conflicts import rows_without_conflicts
 from schema_core.spark.writing.row_checks import require_not_null
 from schema_core.types import (
     MAX_LENGTH,
@@ -450,10 +451,12 @@ class Writer:
         partition: Mapping[str, str] | None,
         record: CommitRecord | None = None,
         has_kinds: bool = False,
+        on_conflict: str | None = None,
     ) -> JobGraph:
         """Prepare the write of a query; its rows become visible when all are written.
 
-        With `has_kinds` the last column of the query is the kind of a change.
+        With `has_kinds` the last column of the query is the kind of a change. Rows that the action
+        `on_conflict` leaves are one for each key: they are written as rows that are added.
         """
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
         batch = _recorded_batch(connector, target, record)
@@ -462,12 +465,14 @@ class Writer:
             connector, target, overwrite=overwrite, partition=partition, batch=batch
         )
         context = _with_files(connector, context, query)
-        if has_kinds:
+        if has_kinds and on_conflict is None:
             require_changes(connector, context)
             if Ability.UPSERT in connector.abilities:
                 require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
         frame, reads = self._rows(query, target, columns, connector, has_kinds=has_kinds)
+        if on_conflict is not None:
+            frame = rows_without_conflicts(frame, context.upsert_key, on_conflict)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
         return self._job(name, connector, frame, context, level, Registration(), reads)
