@@ -4,31 +4,31 @@
     python -m fuzz.stream_kills --kills 30 --query windows
     python -m fuzz.stream_kills --kills 30 --query groups
     python -m fuzz.stream_kills --kills 30 --query set
+    python -m fuzz.stream_kills --kills 30 --query conflicts
     python -m fuzz.stream_kills --kills 30 --connect
     python -m fuzz.stream_kills --kills 30 --topics source
     python -m fuzz.stream_kills --kills 30 --topics both
 
-A process runs INSERT from a directory of json files, which grows, into parquet files. It is killed
-with SIGKILL at random moments, and started again, until all files are read: by turns after its
-start and after its first commit, so that on slow machines, too, both batches and commits are
-killed. Then the table must have every row once; of windows, each must be there once with the sum of
-its rows; of groups, whose changes are written as debezium-json, the last row of each must count the
-rows. `joined`, `cascade` and `groups` are computed in stages; `set` is a statement set of two
-sinks. Spark is started for each run. Over Spark Connect the process is killed alone, or, every
-third time, its server with it. With `--topics` the rows come from a topic of Kafka, or the sink is
-one, too; the broker is killed and started again during every third run. Rows in a topic may be
-doubled, since they are written at least once.
+A process runs INSERT from a directory of json files, which grows, into parquet files, files of
+changes or a table of SQLite. It is killed with SIGKILL at random moments, and started again, until
+all files are read: by turns after its start and after its first commit, so that on slow machines,
+too, both batches and commits are killed. Then the table must have every row once, each with the
+values that the query has for all rows: see `fuzz.stream_kill_queries`. Spark is started for each
+run. Over Spark Connect the process is killed alone, or, every third time, its server with it. With
+`--topics` the rows come from a topic of Kafka, or the sink is one, too; the broker is killed and
+started again during every third run. Rows in a topic may be doubled, since they are written at
+least once.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import itertools
 import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -36,56 +36,21 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from fuzz import kafka_server
 from fuzz.server_processes import free_port
+from fuzz.stream_kill_queries import FILES, LAST, QUERIES, ROWS, START
+from tests.conftest import DRIVERS
 
-#: How many rows a file has.
-ROWS = 40
-#: How many files are added for each run of the job.
-FILES = 5
-#: Settings of Spark: few tasks for few rows.
-SPARK = "spark.master=local[2] spark.sql.shuffle.partitions=2"
-#: The time of the first row, in seconds since 1970; each row is a second later.
-START = 1_704_067_200
-#: The id of a final row, which moves the watermark beyond all windows.
-LAST = 1_000_000
-#: How many groups the rows have.
-GROUPS = 7
-#: Statement -> the columns of the sink, and what is written. A window has the rows of a file.
-QUERIES = {
-    "rows": ("id BIGINT, name STRING", "SELECT id, UPPER(name) FROM source"),
-    "windows": (
-        "first_ TIMESTAMP(3), total BIGINT, many BIGINT",
-        f"""SELECT window_start, SUM(id), COUNT(*) FROM TABLE(TUMBLE(TABLE source, DESCRIPTOR(ts),
-        INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
-    ),
-    "joined": (
-        "id BIGINT, name STRING",
-        "SELECT a.id, UPPER(b.name) FROM source AS a JOIN source AS b ON a.id = b.id",
-    ),
-    "cascade": (
-        "first_ TIMESTAMP(3), total BIGINT, many BIGINT",
-        f"""SELECT window_start, SUM(total), SUM(many) FROM TABLE(TUMBLE((SELECT window_time AS rt,
-        SUM(id) AS total, COUNT(*) AS many FROM TABLE(TUMBLE(TABLE source, DESCRIPTOR(ts),
-        INTERVAL '{ROWS // 4}' SECOND)) GROUP BY window_start, window_end, window_time),
-        DESCRIPTOR(rt), INTERVAL '{ROWS}' SECOND)) GROUP BY window_start, window_end""",
-    ),
-    "groups": (
-        "k BIGINT, total BIGINT, many BIGINT, PRIMARY KEY (k) NOT ENFORCED",
-        f"""SELECT MOD(id, {GROUPS}) AS k, SUM(id) AS total, COUNT(DISTINCT id) AS many FROM source
-        WHERE id < {LAST} GROUP BY MOD(id, {GROUPS}) HAVING COUNT(DISTINCT id) > 1""",
-    ),
-}
-QUERIES["set"] = QUERIES["rows"]
-#: Query -> the format of its sink; parquet for the others.
-FORMATS = {"groups": "debezium-json"}
-#: Query -> its sinks, if there are several.
-SINKS = {"set": ("sink", "other")}
+#: Settings of Spark: few tasks for few rows, and the driver of SQLite.
+SPARK = (
+    "spark.master=local[2] spark.sql.shuffle.partitions=2"
+    f" spark.jars={DRIVERS.get('sqlite-jdbc', '')}"
+)
 #: How often a job is started before the run has failed.
 ATTEMPTS = 3
 #: After how many seconds without progress the last run has failed.
@@ -93,9 +58,30 @@ TIMEOUT = 240.0
 
 JOB = """
 import sys
-from schema_core import EnvironmentSettings, TableEnvironment
+from collections.abc import Iterator
+from typing import Annotated
 
-root, columns, query, start, remote, source, options, *sinks = sys.argv[1:]
+from schema_core import (
+    ArgumentHint, ArgumentTrait, EnvironmentSettings, ProcessTableFunction, Row, StateHint,
+    TableEnvironment, udptf,
+)
+
+
+class Number:
+    value = 0
+
+
+class Counted(ProcessTableFunction):
+    def eval(
+        self,
+        number: Annotated[Number, StateHint()],
+        row: Annotated[Row, ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE)],
+    ) -> Iterator[tuple[int, int]]:
+        number.value += 1
+        yield row.id, number.value
+
+
+root, columns, query, view, start, remote, source, options, *sinks = sys.argv[1:]
 spark = None
 if remote:
     from pyspark.sql import SparkSession
@@ -108,6 +94,10 @@ environment.execute_sql(
     ts AS TO_TIMESTAMP(FROM_UNIXTIME(id + {start})),
     WATERMARK FOR ts AS ts - INTERVAL '2' MINUTE) WITH ({source})\"\"\"
 )
+counted = udptf(Counted, result_type="ROW<id BIGINT, number BIGINT>")
+environment.create_temporary_function("counted", counted)
+if view:
+    environment.execute_sql(view)
 statements = environment.create_statement_set()
 for sink in sinks:
     environment.execute_sql(
@@ -201,57 +191,6 @@ def ids_of_topic(brokers: str) -> Counter[int]:
     return Counter()
 
 
-def ids(root: Path, query: str) -> Counter[int]:
-    """Return how often each id is in the files of the sink that readers see, but for the last one.
-
-    The ids of a window are those that its row must have counted; of a statement set, those that
-    are in all of its sinks.
-    """
-    if query == "groups":
-        return ids_of_groups(root)
-    if query == "set":
-        first, second = (ids_of_files(root / name, "rows") for name in SINKS["set"])
-        return Counter({id_: max(first[id_], second[id_]) for id_ in first.keys() & second})
-    return ids_of_files(root / "sink", query)
-
-
-def ids_of_files(sink: Path, query: str) -> Counter[int]:
-    """Return how often each id is in the files of a sink; see `ids`."""
-    import pyarrow.parquet as pq
-
-    result: Counter[int] = Counter()
-    for path in sink.glob("*.parquet"):
-        table = pq.ParquetFile(path).read()
-        if query in ("rows", "joined"):
-            result.update(item for item in table["id"].to_pylist() if item < LAST)
-            continue
-        for row in table.to_pylist():
-            first = round(row["first_"].replace(tzinfo=dt.UTC).timestamp()) - START
-            within = range(first, first + ROWS)
-            if (row["total"], row["many"]) != (sum(within), ROWS):
-                raise SystemExit(f"the window of id {first} has other rows: {row}")
-            result.update(within)
-    return result
-
-
-def ids_of_groups(root: Path) -> Counter[int]:
-    """Return how often each id is counted by the rows that the changes of groups leave."""
-    rows: Counter[tuple[int, int, int]] = Counter()
-    for path in (root / "sink").glob("part-*"):
-        for line in path.read_text().splitlines():
-            change = json.loads(line)
-            row = change["after"] or change["before"]
-            adds = change["op"] == "c"
-            rows[row["k"], row["total"], row["many"]] += 1 if adds else -1
-    result: Counter[int] = Counter()
-    for (key, total, many), times in rows.items():
-        within = range(key, key + GROUPS * many, GROUPS)
-        if times < 0 or (times and sum(within) != total):
-            raise SystemExit(f"the group {key} has another row: {total}, {many}, {times} times")
-        result.update(list(within) * times)
-    return result
-
-
 def started(*command: str) -> subprocess.Popen[str]:
     """Start a Python program and wait until it says that it has started."""
     process = subprocess.Popen(
@@ -302,13 +241,15 @@ class Place:
     @classmethod
     def in_topics(cls, root: Path, topics: str | None, query: str, stack: ExitStack) -> Place:
         """Return files, or the topics of a broker that runs until the end of the stack."""
+        form, written = QUERIES[query].format, QUERIES[query].written
         files = cls(
             f"'connector' = 'filesystem', 'path' = '{root}/source', 'format' = 'json',"
             " 'source.monitor-interval' = '50 ms'",
-            f"'connector' = 'filesystem', 'path' = '{root}/@',"
-            f" 'format' = '{FORMATS.get(query, 'parquet')}'",
+            f"'connector' = 'filesystem', 'path' = '{root}/@', 'format' = '{form}'"
+            if form is not None
+            else f"'connector' = 'jdbc', 'url' = 'jdbc:sqlite:{root}/@.db', 'table-name' = '@'",
             partial(add_file, root / "source"),
-            partial(ids, root, query),
+            partial(written, root),
         )
         if topics is None:
             return files
@@ -341,8 +282,10 @@ class Runs:
             port = free_port()
             self._server = started(SERVER, str(port), *SPARK.split(" "))
             self._remote = f"sc://127.0.0.1:{port}"
-        arguments = [*QUERIES[self._query], str(START), self._remote, *self._options]
-        command = [JOB, str(self._root), *arguments, *SINKS.get(self._query, ("sink",))]
+        query = QUERIES[self._query]
+        sql = f"{query.sql} {query.on_conflict}"
+        arguments = [query.columns, sql, query.view, str(START), self._remote, *self._options]
+        command = [JOB, str(self._root), *arguments, *query.sinks]
         for _ in range(ATTEMPTS):
             with suppress(RuntimeError):
                 self._job = started(*command)
@@ -365,6 +308,14 @@ class Runs:
             self._server = None
 
 
+def create_sinks(root: Path, query: str) -> None:
+    for sink in QUERIES[query].sinks:
+        (root / sink).mkdir()
+    if QUERIES[query].format is None:
+        with closing(sqlite3.connect(root / "sink.db")) as database:
+            database.execute("CREATE TABLE sink (id BIGINT PRIMARY KEY, name TEXT)")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=30)
@@ -384,8 +335,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         root = Path(folder)
         (root / "source").mkdir()
-        for sink in SINKS.get(query, ("sink",)):
-            (root / sink).mkdir()
+        create_sinks(root, query)
         count = options.kills * FILES
         place = Place.in_topics(root, options.topics, query, stack)
         growth = Growth(place.add, count, 1.5)
