@@ -26,6 +26,7 @@ from pyiceberg.types import (
     UUIDType,
 )
 
+from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import dataclass
 from schema_core.connectors.iceberg.client import iceberg_errors, require_version
 from schema_core.connectors.iceberg.options import AS_OF_TIMESTAMP, SNAPSHOT_ID, VERSION
@@ -78,6 +79,10 @@ OPERATORS: Mapping[str, Any] = {
 }  # fmt: skip
 #: The most files whose paths Spark lists.
 MAX_FILES = 20_000
+#: Table, snapshot, schema and condition -> the files; a snapshot does not change.
+PLANS: GenerationalCache[tuple[FileScanTask, ...]] = GenerationalCache(
+    "schema_core.connectors.iceberg.reading.plan_files", 4 * MAX_FILES, "files"
+)
 
 
 # --- planning ------------------------------------------------------------------------------------
@@ -122,8 +127,13 @@ def plan_files(
     for filter_ in filters:
         if (expression := pruning_expression(filter_)) is not None:
             condition = And(condition, expression)
-    with iceberg_errors():
-        return list(table.scan(row_filter=condition, snapshot_id=snapshot).plan_files())
+    metadata = table.metadata
+    key = (str(metadata.table_uuid), snapshot, metadata.current_schema_id, repr(condition))
+    if (tasks := PLANS.get(key)) is None:
+        with iceberg_errors():
+            tasks = tuple(table.scan(row_filter=condition, snapshot_id=snapshot).plan_files())
+        PLANS.add(key, tasks, len(tasks) + 1)
+    return list(tasks)
 
 
 def pruning_expression(filter_: Filter) -> BooleanExpression | None:
