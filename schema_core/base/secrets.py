@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from typing import Self
 
 from schema_core.base.keywords import VERBS
 from schema_core.base.lazy import regex
@@ -87,6 +88,29 @@ def _decode_escapes(text: str) -> str:
 NO_KEYS: AbstractSet[str] = frozenset()
 
 
+class SecretString(str):
+    """A string that is masked under any key, because it contains values from elsewhere.
+
+    >>> SecretString("ann:hunter2", ["hunter2"])
+    '******'
+    """
+
+    __slots__ = ("secrets",)
+
+    secrets: tuple[str, ...]
+
+    def __new__(cls, text: str, secrets: Iterable[str]) -> Self:
+        made = super().__new__(cls, text)
+        made.secrets = tuple(secrets)
+        return made
+
+    def __reduce__(self) -> tuple[type[SecretString], tuple[str, tuple[str, ...]]]:
+        return SecretString, (str(self), self.secrets)
+
+    def __repr__(self) -> str:
+        return repr(HIDDEN)
+
+
 def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
     """Return whether the value of an option must not be shown; `declared` keys are in lower case.
 
@@ -135,7 +159,9 @@ def mask_value(key: str, value: str, declared: AbstractSet[str] = NO_KEYS) -> st
     >>> mask_value("password", "hunter2"), mask_value("url", "https://ann:hunter2@host/")
     ('******', 'https://ann:******@host/')
     """
-    return HIDDEN if is_secret(key, declared) else mask_credentials(value)
+    if isinstance(value, SecretString) or is_secret(key, declared):
+        return HIDDEN
+    return mask_credentials(value)
 
 
 # --- credentials within values -------------------------------------------------------------------
@@ -328,6 +354,9 @@ def secret_parts(options: Mapping[str, str], declared: AbstractSet[str] = NO_KEY
         for key, value in options.items()
         for start, stop in ([(0, len(value))] if is_secret(key, declared) else _credentials(value))
     }
+    for value in options.values():
+        if isinstance(value, SecretString):
+            parts |= {str(value), *value.secrets}
     return sorted(parts - {""}, key=lambda part: (-len(part), part))
 
 

@@ -194,8 +194,11 @@ def _open_itself(catalog: Catalog) -> Catalog:
     return catalog
 
 
-def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
-    """Create the catalog of a descriptor.
+def make_catalog(
+    descriptor: CatalogDescriptor,
+    resolve: Callable[[Mapping[str, str]], dict[str, str]] = dict,
+) -> Catalog:
+    """Create the catalog of a descriptor; `resolve` returns the values of references in options.
 
     `unknown-catalog-type` without a known type; otherwise errors as `CatalogFactory.check`.
     """
@@ -205,6 +208,7 @@ def make_catalog(descriptor: CatalogDescriptor) -> Catalog:
         if not kind:
             raise SchemaError(f"the option {TYPE!r} is missing", code="unknown-catalog-type")
         factory = factory_of(kind)
+        options = resolve(options)
         factory.check(kind, options)
         catalog: object = factory.make(name, options)
         if not isinstance(catalog, Catalog):
@@ -236,7 +240,14 @@ class CatalogRegistry:
     database that were current at the same time.
     """
 
-    def __init__(self, name: str, built_in: Catalog, store: CatalogStore | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        built_in: Catalog,
+        store: CatalogStore | None = None,
+        resolve: Callable[[Mapping[str, str]], dict[str, str]] = dict,
+    ) -> None:
+        self._resolve = resolve
         self._store = store or InMemoryCatalogStore()
         self._open: dict[str, Catalog] = {name: built_in}
         self._lock = RLock()
@@ -287,7 +298,7 @@ class CatalogRegistry:
             return found
         with self._lock:
             if name not in self._open and (descriptor := self._store.get_catalog(name)):
-                self._open[name] = self._open_catalog(make_catalog(descriptor))
+                self._open[name] = self._open_catalog(make_catalog(descriptor, self._resolve))
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
@@ -334,7 +345,7 @@ class CatalogRegistry:
             if ignore_if_exists and name in self.names():
                 return False
             self._require_new(name)
-            catalog = self._open_catalog(make_catalog(descriptor))
+            catalog = self._open_catalog(make_catalog(descriptor, self._resolve))
             with _closed_on_failure(catalog):
                 self._store.store_catalog(name, descriptor)
             self._open[name] = catalog
@@ -347,7 +358,7 @@ class CatalogRegistry:
         """
         with self._lock:
             changed = change(self.descriptor(name))
-            catalog = self._open_catalog(make_catalog(changed))
+            catalog = self._open_catalog(make_catalog(changed, self._resolve))
             with _closed_on_failure(catalog):
                 self._store.alter_catalog(name, changed)
             old = self._open.get(name)

@@ -17,7 +17,14 @@ from typing import Any, Generic, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass, regex
-from schema_core.base.secrets import NO_KEYS, declare_secret, has_credentials, is_secret, mask
+from schema_core.base.secrets import (
+    NO_KEYS,
+    SecretString,
+    declare_secret,
+    has_credentials,
+    is_secret,
+    mask,
+)
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, at, similar
 
@@ -395,7 +402,8 @@ class ConfigOption(Generic[Value]):
         return self.default
 
     def _read(self, key: str, text: str) -> Value:
-        if not (self.secret or is_secret(key) or has_credentials(text)):
+        is_masked = self.secret or is_secret(key) or isinstance(text, SecretString)
+        if not (is_masked or has_credentials(text)):
             return self.read(text)
         try:
             return self.read(text)

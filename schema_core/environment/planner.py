@@ -7,7 +7,7 @@ job. Planners are entry points chosen by identifier (FLIP-32).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
@@ -15,6 +15,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import PLANNERS, require
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.environment.jobs.graph import JobGraph
+from schema_core.environment.option_references import OptionReferences
 from schema_core.environment.options import DYNAMIC_OPTIONS
 from schema_core.errors import SchemaError
 from schema_core.sql.syntax import hinted_options
@@ -35,6 +36,8 @@ class BoundTable:
     identifier: ObjectIdentifier
     table: ResolvedCatalogTable
     is_temporary: bool = False
+    #: resolves the references of options, which those of `table` do not have
+    references: OptionReferences = field(default_factory=OptionReferences, compare=False)
 
     def with_hints(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.
@@ -53,7 +56,8 @@ class BoundTable:
                 code="hints-disabled",
                 hint=f"SET '{DYNAMIC_OPTIONS.key}' = 'true', or remove the hint",
             )
-        return replace(self, table=self.table.copy({**self.table.options, **options}))
+        resolved = self.references.resolve(options)
+        return replace(self, table=self.table.copy({**self.table.options, **resolved}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from schema_core.environment.jobs.graph import HookFactories, JobStatusHook
 from schema_core.environment.jobs.pending import require_visible
 from schema_core.environment.jobs.run import SessionJobs
 from schema_core.environment.modules import load_installed_module
+from schema_core.environment.option_references import OptionReferences
 from schema_core.environment.options import (
     LOCAL_TIME_ZONE,
     METADATA_CHECK,
@@ -109,7 +110,9 @@ class Session:
         self.config: TableConfig = TableConfig(settings.configuration)
         built_in = InMemoryCatalog(name, database)
         store = settings.catalog_store or catalog_store(settings.configuration)
-        self.registry: CatalogRegistry = CatalogRegistry(name, built_in, store)
+        self.option_references: OptionReferences = OptionReferences()
+        resolve = self.option_references.resolve
+        self.registry: CatalogRegistry = CatalogRegistry(name, built_in, store, resolve)
         self.shadowing: Shadowing = Shadowing(
             self.registry,
             denied=lambda: SHADOWING.of(self.config.get_configuration()) == "DENY",
@@ -149,8 +152,7 @@ class Session:
         self.settings = settings
         self._given_planner = self._planner = planner
         self._engine_session = engine_session
-        self._lock = RLock()
-        self._opened = OpenViews()
+        self._lock, self._opened = RLock(), OpenViews()
         self._inline_tables: WeakValueDictionary[ObjectIdentifier, InlineTable] = (
             WeakValueDictionary()
         )
@@ -159,10 +161,12 @@ class Session:
     def derive(self, settings: EnvironmentSettings) -> Session:
         """Return a session with other settings, the same engine and hook factories.
 
-        It has no hooks of its own, and shares no catalogs, functions or temporary objects.
+        It has no hooks of its own, and shares no catalogs, functions or temporary objects. Options
+        may refer to the same values.
         """
         made = Session(settings, self._given_planner, engine_session=self._engine_session)
         made.hooks = self.hooks.without_hooks()
+        made.option_references.allow_all(self.option_references)
         return made
 
     def next_number(self) -> int:
@@ -442,19 +446,32 @@ class Session:
 
     def bind_found(self, found: FoundTable) -> BoundTable:
         """Return a found table for an engine to read or write (`not-a-table` for a view)."""
-        identifier = found.identifier
+        return self.bind_table(found.identifier, self.connector_table(found), found.is_temporary)
+
+    def connector_table(self, found: FoundTable) -> objects.ResolvedCatalogTable:
+        """Return a found table with the options of its connector, unresolved (`not-a-table`)."""
         bound = found.table
         if isinstance(bound, objects.ResolvedCatalogMaterializedTable):
             bound = bound.as_table(found.connector_options)
         if not isinstance(bound, objects.ResolvedCatalogTable):
-            raise SchemaError(
-                f"{identifier.as_summary_string()!r} is a {found.kind.value}, not a table",
-                code="not-a-table",
-            )
+            shown = found.identifier.as_summary_string()
+            raise SchemaError(f"{shown!r} is a {found.kind.value}, not a table", code="not-a-table")
         if MANAGED in found.own_options and self.makes_directories and found.derived is not None:
             ensure_directory(found.derived)
-        if found.derived is None and not found.hidden:
-            return BoundTable(identifier, bound, found.is_temporary)
-        if bound is found.table:
-            bound = bound.copy(found.connector_options)
-        return BoundTable(identifier, bound, found.is_temporary)
+        if (found.derived is None and not found.hidden) or bound is not found.table:
+            return bound
+        return bound.copy(found.connector_options)
+
+    def bind_table(
+        self,
+        identifier: ObjectIdentifier,
+        table: objects.ResolvedCatalogTable,
+        is_temporary: bool = False,
+    ) -> BoundTable:
+        """Return a table with the values of the references in its options.
+
+        Errors are those of `OptionReferences.resolve`.
+        """
+        options = self.option_references.resolve(table.options)
+        bound = table if options == table.options else table.copy(options)
+        return BoundTable(identifier, bound, is_temporary, self.option_references)

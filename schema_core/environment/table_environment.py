@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import NoneType
@@ -1035,6 +1036,29 @@ class TableEnvironment:
         for module in modules:
             require_instance(module, str, "the name of a module")
         self._session.functions.python_modules.update(modules)
+
+    def allow_option_references(
+        self,
+        environment_variables: Iterable[str] = (),
+        directories: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        """Allow options to name values elsewhere: ``${env:NAME}`` and ``${file:PATH}``.
+
+        A table, catalog or connection stores the reference. Its value is read where the table is
+        read or written, or the catalog is opened, and is masked in all output. No option allows a
+        reference: a script could set it.
+
+        >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        >>> environment.allow_option_references(["SHOP_PASSWORD"], ["/run/secrets"])
+
+        Args:
+            environment_variables: The variables of the process that options may name.
+            directories: Absolute paths of directories, below which options may name files.
+
+        Raises:
+            SchemaError: with code `wrong-argument` for other arguments.
+        """
+        self._session.option_references.allow(environment_variables, directories)
 
     @validate_arguments(path=str, function_class_name=str)
     def create_java_function(

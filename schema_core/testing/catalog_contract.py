@@ -81,6 +81,7 @@ from schema_core.testing.catalog_cases import (
     understood_model,
     with_derived_schema,
 )
+from schema_core.testing.contract_rules import Rule, state_rules
 
 
 def by_name(rows: tuple[Any, ...]) -> list[Any]:
@@ -1362,3 +1363,46 @@ class CatalogContract(ABC):
         populated.create_table(ORDERS, TABLES["every clause"], False)
 
         assert TABLES["every clause"] == with_derived_schema(populated.get_table(ORDERS))
+
+
+# --- what the tests test --------------------------------------------------------------------------
+
+#: Word in the name of a test -> the capability that it tests; the first one counts.
+CAPABILITIES_BY_WORD: Mapping[str, str] = {
+    "partition": "Capability.PARTITIONS",
+    "statistics": "Capability.STATISTICS",
+    "function": "Capability.FUNCTIONS",
+    "model": "Capability.MODELS",
+    "materialized": "Capability.MATERIALIZED_TABLES",
+    "database_with_a_type": "Capability.TYPES",
+    "type_": "Capability.TYPES",
+    "transaction": "Capability.MIGRATIONS",
+    "migration": "Capability.MIGRATIONS",
+    "dry_run": "Capability.MIGRATIONS",
+    "expected": "Capability.VERSIONS",
+    "conflict": "Capability.VERSIONS",
+    "no_update_is_lost": "Capability.VERSIONS",
+    "no_statement_is_lost": "Capability.VERSIONS",
+    "concurrent": "Catalog, several writers",
+    "killed": "Catalog, several writers",
+    "second_catalog": "CatalogContract.durable",
+    "statements": "Catalog, SQL statements",
+    "case": "Catalog, names",
+    "name": "Catalog, names",
+    "view": "Catalog, views",
+    "table": "Catalog, tables",
+    "database": "Catalog, databases",
+}
+
+
+def _rule(test: str) -> Rule:
+    words = (word for word in CAPABILITIES_BY_WORD if word in test)
+    ability = CAPABILITIES_BY_WORD.get(next(words, ""), "Catalog")
+    return Rule(ability, "catalogs.md#implementing-a-catalog")
+
+
+RULES: Mapping[str, Rule] = {
+    name: _rule(name) for name in vars(CatalogContract) if name.startswith("test_")
+}
+
+state_rules(CatalogContract, RULES)

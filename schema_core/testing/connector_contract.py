@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import count
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,6 +39,7 @@ from schema_core.testing.connector_cases import (
 )
 from schema_core.testing.connector_job_contract import (
     ConnectorJobContract,
+    MakeTable,
     import_path,
     need_write,
     resolve_table,
@@ -68,33 +69,6 @@ PUSH_DOWN = frozenset({
 
 #: Number of concurrent writers, and of rows by each.
 WRITERS, ROWS = 3, 2
-
-
-class MakeTable(Protocol):
-    """Creates a table of the connector."""
-
-    def __call__(
-        self,
-        columns: str,
-        *,
-        partitions: str = "",
-        distribution: str = "",
-        like: str | None = None,
-        temporary: bool = False,
-        options: Mapping[str, str] | None = None,
-        without: str | None = None,
-    ) -> str:
-        """Return the name of a new table.
-
-        Args:
-            columns: Columns and constraints, in SQL.
-            partitions: Partition keys, in SQL.
-            distribution: What follows DISTRIBUTED BY.
-            like: The table whose options the new one has.
-            temporary: Whether the table is temporary.
-            options: Further options.
-            without: The key of an option to omit.
-        """
 
 
 class _Killed(Delegate):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pytest
 
@@ -51,12 +51,38 @@ from schema_core.testing.killed_writes import (
 
 if TYPE_CHECKING:
     from schema_core.environment.connector import Connector
-    from schema_core.testing.connector_contract import MakeTable
 
 #: Identifiers of jobs.
 JOB, OTHER_JOB, UNKNOWN_JOB = "a" * 32, "b" * 32, "c" * 32
 #: Processes that write one table, and the statements of each.
 PROCESSES, STATEMENTS = 2, 3
+
+
+class MakeTable(Protocol):
+    """Creates a table of the connector."""
+
+    def __call__(
+        self,
+        columns: str,
+        *,
+        partitions: str = "",
+        distribution: str = "",
+        like: str | None = None,
+        temporary: bool = False,
+        options: Mapping[str, str] | None = None,
+        without: str | None = None,
+    ) -> str:
+        """Return the name of a new table.
+
+        Args:
+            columns: Columns and constraints, in SQL.
+            partitions: Partition keys, in SQL.
+            distribution: What follows DISTRIBUTED BY.
+            like: The table whose options the new one has.
+            temporary: Whether the table is temporary.
+            options: Further options.
+            without: The key of an option to omit.
+        """
 
 
 class _Recording(Delegate):

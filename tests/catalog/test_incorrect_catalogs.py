@@ -24,7 +24,10 @@ from tests.catalog.incorrect_catalogs import WRONG
 class Noted:
     def __init__(self): self.failed = None
     def pytest_runtest_logreport(self, report):
-        if report.failed: self.failed = report.nodeid.rsplit("::", 1)[1]
+        if report.failed:
+            self.failed = report.nodeid.rsplit("::", 1)[1]
+            names_ability = "ability: Ca" in report.longreprtext
+            self.failed += "" if names_ability else " names no ability"
 
 for wrong in WRONG:
     noted = Noted()
@@ -70,3 +73,4 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.parametrize("wrong", [item.__name__ for item in WRONG])
 def test_contract_fails_for_an_incorrect_catalog(noticed: dict[str, str], wrong: str) -> None:
     assert noticed[wrong].startswith("test_")
+    assert not noticed[wrong].endswith("names no ability")

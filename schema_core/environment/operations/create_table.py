@@ -37,7 +37,6 @@ from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
 from schema_core.environment.operations.streaming_sinks import require_consumed_updates
-from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.unbounded import find_unbounded_table
@@ -393,15 +392,16 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     stored, target = place_table(session, identifier, table)
     replaced = old if isinstance(old, CatalogTable) else None
     if isinstance(old, ResolvedCatalogTable):
-        replaced = session.bind(identifier).table
+        replaced = session.connector_table(session.get_table(identifier))
     session.tables.require_writable(identifier, target.options)
     with at_span(statement.span):
-        require_consumed_updates(session, relation, BoundTable(identifier, target))
+        bound = session.bind_table(identifier, target)
+        require_consumed_updates(session, relation, bound)
     query = session.executable(relation)
     job = _pending_job(session, target, replaced, query)
     graph = planner_of_job(session, relation, identifier).create_as(
         query,
-        BoundTable(identifier, target),
+        bound,
         TableRegistration(session, identifier, stored, replaced, job),
         columns=[column.name for column in result_columns(relation)],
     )

@@ -161,7 +161,7 @@ def explain_creation(
     As in Flink an existing table is not an error: the plan reports it.
     """
     require_consumed_updates(
-        session, creation.relation, BoundTable(creation.identifier, creation.table)
+        session, creation.relation, session.bind_table(creation.identifier, creation.table)
     )
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()

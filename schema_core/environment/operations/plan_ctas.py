@@ -212,12 +212,12 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
             check_assignment(result_columns(creation.relation), old.resolved_schema)
     elif old is not None and (statement.or_replace or not statement.create):
         action = "replace"
-    target = BoundTable(identifier, table)
+    target = session.bind_table(identifier, table)
     if action == "insert" and isinstance(old, ResolvedCatalogTable):
         target = session.bind(identifier)
     with result.catching():
         if action != "insert":
-            target = BoundTable(identifier, place_table(session, identifier, table)[1])
+            target = session.bind_table(identifier, place_table(session, identifier, table)[1])
     with result.catching():
         session.check_definition(table, old if action == "replace" else None)
     connector = _checked_connector(target, result)

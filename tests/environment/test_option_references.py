@@ -1,0 +1,117 @@
+"""References in options are resolved where they are allowed, and never stored or shown resolved."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from schema_core import TableEnvironment
+from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.secrets import SecretString, mask, without_secrets
+from schema_core.environment.option_references import OptionReferences
+from schema_core.errors import SchemaCoreError
+
+ORDERS = ObjectIdentifier.of("default_catalog", "default_database", "orders")
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a password, and the variable SHOP_USER."""
+    monkeypatch.setenv("SHOP_USER", "annabel")
+    allowed = tmp_path / "allowed"
+    allowed.mkdir()
+    (allowed / "password").write_text("letmein\r\n")
+    (tmp_path / "other").write_text("other")
+    (allowed / "link").symlink_to(tmp_path / "other")
+    (allowed / "large").write_text("x" * (64 * 1024 + 1))
+    (allowed / "binary").write_bytes(b"\xff")
+    return allowed
+
+
+@pytest.fixture
+def references(directory: Path) -> OptionReferences:
+    made = OptionReferences()
+    made.allow(["SHOP_USER", "NO_SUCH_VARIABLE"], [directory])
+    return made
+
+
+def test_values_are_resolved(references: OptionReferences, directory: Path) -> None:
+    options = {
+        "url": f"x://${{env:SHOP_USER}}:${{file:{directory}/password}}@host",
+        "text": "$${env:SHOP_USER} ${other:x} $",
+    }
+    resolved = references.resolve(options)
+
+    assert {"url": "x://annabel:letmein@host", "text": "${env:SHOP_USER} ${other:x} $"} == resolved
+    assert {"url": "******", "text": resolved["text"]} == mask(resolved)
+    assert "got ****** and ******" == without_secrets("got letmein and annabel", resolved)
+    assert isinstance(pickle.loads(pickle.dumps(resolved["url"])), SecretString)
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("${env:HOME}", "not-allowed"),
+        ("${env:}", "not-allowed"),
+        ("${env:NO_SUCH_VARIABLE}", "not-found"),
+        ("${file:/etc/hostname}", "not-allowed"),
+        ("${file:password}", "not-allowed"),
+        ("${file:<directory>}", "not-found"),
+        ("${file:<directory>/none}", "not-found"),
+        ("${file:<directory>/../other}", "not-allowed"),
+        ("${file:<directory>/link}", "not-allowed"),
+        ("${file:<directory>/large}", "not-found"),
+        ("${file:<directory>/binary}", "not-found"),
+    ],
+)
+def test_refused(references: OptionReferences, directory: Path, value: str, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        references.resolve({"key": value.replace("<directory>", str(directory))})
+
+    assert f"option-reference-{code}" == caught.value.code
+    assert ("option 'key'",) == tuple(caught.value.path)
+
+
+def test_tables_store_references(directory: Path) -> None:
+    env = TableEnvironment.create()
+    env.allow_option_references(["SHOP_USER"], [directory])
+    env.execute_sql(
+        "CREATE TABLE orders (id INT) WITH ('connector' = 'jdbc', 'table-name' = 'orders',"
+        f" 'url' = 'jdbc:sqlite:x.db', 'username' = '${{env:SHOP_USER}}',"
+        f" 'password' = '${{file:{directory}/password}}')"
+    )
+    stored = env.get_catalog("default_catalog").get_table(ORDERS.to_object_path()).get_options()
+    bound = env._session.bind(ORDERS)
+    ((shown,),) = env.execute_sql("SHOW CREATE TABLE orders").collect()
+
+    assert "${env:SHOP_USER}" == stored["username"]
+    assert ("annabel", "letmein") == tuple(
+        bound.table.options[key] for key in ("username", "password")
+    )
+    assert "'username' = '${env:SHOP_USER}'" in shown
+    assert [] == [secret for secret in ("annabel", "letmein") if secret in shown + repr(bound)]
+
+
+def test_catalogs_and_connections_store_references(directory: Path) -> None:
+    env = TableEnvironment.create()
+    statement = "CREATE CATALOG shop WITH ('type' = 'generic_in_memory', 'default-database' = '{}')"
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement.format("${env:SHOP_USER}"))
+    assert "option-reference-not-allowed" == caught.value.code
+
+    env.allow_option_references(["SHOP_USER"])
+    env.execute_sql(statement.format("${env:SHOP_USER}"))
+    assert ["annabel"] == env.get_catalog("shop").list_databases()
+    ((shown,),) = env.execute_sql("SHOW CREATE CATALOG shop").collect()
+    assert "'${env:SHOP_USER}'" in shown
+
+    env.execute_sql("CREATE CONNECTION c WITH ('type' = 'x', 'user' = '${env:SHOP_USER}')")
+    ((shown,),) = env.execute_sql("SHOW CREATE CONNECTION c").collect()
+    assert "'${env:SHOP_USER}'" in shown
+
+
+def test_directories_are_absolute() -> None:
+    with pytest.raises(SchemaCoreError, match="must be an absolute path"):
+        TableEnvironment.create().allow_option_references(directories=["secrets"])
