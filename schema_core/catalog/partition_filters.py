@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from schema_core.base.arguments import require_sequence
+from schema_core.base.lazy import regex
 from schema_core.base.text import show
 from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, ResolvedCatalogTable
 from schema_core.catalog.resolve import resolve_table
@@ -17,7 +18,7 @@ from schema_core.expressions.comparisons import Comparison, comparison_of
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.scope import ColumnScope
 from schema_core.expressions.type_checker import check
-from schema_core.expressions.typed import FunctionCall, Typed
+from schema_core.expressions.typed import FunctionCall, Ref, Typed, walk
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_expression
 from schema_core.types import (
@@ -41,17 +42,34 @@ def _boolean(text: str) -> bool:
     return {"true": True, "false": False}[text.lower()]
 
 
+def _strict(pattern: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a reader of strings of one form: Python's readers accept others, too."""
+    compiled = regex(pattern)
+
+    def read_strictly(text: str) -> Any:
+        if compiled.fullmatch(text) is None:
+            raise ValueError(text)
+        return read(text)
+
+    return read_strictly
+
+
+_INTEGER = _strict(r"[+-]?[0-9]{1,40}", int)
+
 #: Type of a partition key -> its value from the string of a specification.
 VALUES: Mapping[type[DataType], Callable[[str], Any]] = {
     BooleanType: _boolean,
-    TinyIntType: int,
-    SmallIntType: int,
-    IntType: int,
-    BigIntType: int,
-    DecimalType: Decimal,
+    TinyIntType: _INTEGER,
+    SmallIntType: _INTEGER,
+    IntType: _INTEGER,
+    BigIntType: _INTEGER,
+    DecimalType: _strict(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?", Decimal),
     VarCharType: str,
-    DateType: dt.date.fromisoformat,
-    TimestampType: dt.datetime.fromisoformat,
+    DateType: _strict("[0-9]{4}-[0-9]{2}-[0-9]{2}", dt.date.fromisoformat),
+    TimestampType: _strict(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.(?:[0-9]{3}|[0-9]{6}))?",
+        dt.datetime.fromisoformat,
+    ),
 }
 
 #: Operator of a comparison -> its result for a value and the constant.
@@ -93,7 +111,14 @@ def select_partitions(
     scope = ColumnScope(keys)
     predicates = [check(scope, _syntax(filter_), BooleanType()) for filter_ in written]
     for predicate in predicates:
-        _require_supported(predicate, keys)
+        if not _is_supported(predicate, keys):
+            raise UnsupportedError(
+                "partitions can only be filtered by comparisons of one partition key with "
+                "constants",
+                code="unsupported-partition-filter",
+                hint="compare the key with a literal of its type; combine comparisons by AND, OR "
+                "and NOT",
+            )
     null_name = table.options.get(NULL_NAME_OPTION, NULL_NAME)
 
     def is_selected(spec: CatalogPartitionSpec) -> bool:
@@ -114,19 +139,46 @@ def _syntax(filter_: object) -> Any:
     )
 
 
-def _require_supported(predicate: Typed, keys: Mapping[str, DataType]) -> None:
+def prune_partitions(
+    table: ResolvedCatalogTable,
+    partitions: Sequence[CatalogPartitionSpec],
+    predicates: Sequence[Typed],
+) -> list[CatalogPartitionSpec]:
+    """Return the partitions that may have rows for which all predicates are TRUE.
+
+    A predicate of other columns or forms, or of a value that is not of its type, prunes nothing.
+    """
+    columns = {column.name: column.data_type for column in table.resolved_schema.columns}
+    keys = {key: columns[key] for key in table.partition_keys}
+    usable = [
+        (predicate, {node.name for node in walk(predicate) if isinstance(node, Ref)})
+        for predicate in predicates
+        if _is_supported(predicate, keys)
+    ]
+    null_name = table.options.get(NULL_NAME_OPTION, NULL_NAME)
+
+    def may_have_rows(spec: CatalogPartitionSpec) -> bool:
+        texts = spec.get_partition_spec()
+        values = {key: _value(texts.get(key), type_, null_name) for key, type_ in keys.items()}
+        unread = {
+            key for key, value in values.items() if value is None and texts.get(key) != null_name
+        }
+        return all(
+            names & unread or _evaluate(predicate, values) is True for predicate, names in usable
+        )
+
+    return [spec for spec in partitions if may_have_rows(spec)]
+
+
+def _is_supported(predicate: Typed, keys: Mapping[str, DataType]) -> bool:
+    """Return whether a predicate is composed of comparisons of keys with constants."""
     comparison = comparison_of(predicate)
-    if comparison is not None and type(keys[comparison.column]) in VALUES:
-        return
-    if isinstance(predicate, FunctionCall) and predicate.function.name in ("AND", "OR", "NOT"):
-        for argument in predicate.arguments:
-            _require_supported(argument, keys)
-        return
-    raise UnsupportedError(
-        "partitions can only be filtered by comparisons of one partition key with constants",
-        code="unsupported-partition-filter",
-        hint="compare the key with a literal of its type; combine comparisons by AND, OR and NOT",
-    )
+    if comparison is not None:
+        return comparison.column in keys and type(keys[comparison.column]) in VALUES
+    if not isinstance(predicate, FunctionCall):
+        return False
+    is_composed = predicate.function.name in ("AND", "OR", "NOT")
+    return is_composed and all(_is_supported(argument, keys) for argument in predicate.arguments)
 
 
 def _value(text: str | None, type_: DataType, null_name: str) -> Any:

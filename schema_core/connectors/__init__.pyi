@@ -54,6 +54,7 @@ from schema_core.spark.connector import SupportsLookup as SupportsLookup
 from schema_core.spark.connector import SupportsMicroBatches as SupportsMicroBatches
 from schema_core.spark.connector import SupportsOverwrite as SupportsOverwrite
 from schema_core.spark.connector import SupportsPartitioning as SupportsPartitioning
+from schema_core.spark.connector import SupportsPartitionPushDown as SupportsPartitionPushDown
 from schema_core.spark.connector import SupportsProjectionPushDown as SupportsProjectionPushDown
 from schema_core.spark.connector import SupportsRecovery as SupportsRecovery
 from schema_core.spark.connector import SupportsReplacement as SupportsReplacement
@@ -63,6 +64,9 @@ from schema_core.spark.connector import SupportsRowLevelUpdate as SupportsRowLev
 from schema_core.spark.connector import SupportsStaging as SupportsStaging
 from schema_core.spark.connector import SupportsStatisticReport as SupportsStatisticReport
 from schema_core.spark.connector import SupportsStreamingRead as SupportsStreamingRead
+from schema_core.spark.connector import (
+    SupportsTargetColumnWriting as SupportsTargetColumnWriting,
+)
 from schema_core.spark.connector import SupportsTruncate as SupportsTruncate
 from schema_core.spark.connector import SupportsUpdatePushDown as SupportsUpdatePushDown
 from schema_core.spark.connector import SupportsUpsert as SupportsUpsert

@@ -86,6 +86,10 @@ class Ability(Enum):
     PROJECTION_PUSH_DOWN = "projection push-down"
     #: the number of rows needed is offered (`SupportsLimitPushDown`)
     LIMIT_PUSH_DOWN = "limit push-down"
+    #: only partitions that the filters select are requested (`SupportsPartitionPushDown`)
+    PARTITION_PUSH_DOWN = "partition push-down"
+    #: the columns that INSERT names are offered (`SupportsTargetColumnWriting`)
+    TARGET_COLUMNS = "target columns"
     #: DELETE deletes rows (`SupportsRowLevelDelete`)
     ROW_LEVEL_DELETE = "row-level delete"
     #: UPDATE updates rows (`SupportsRowLevelUpdate`)

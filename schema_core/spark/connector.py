@@ -62,7 +62,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from schema_core.catalog.objects import CatalogTable, ResolvedCatalogTable
+    from schema_core.catalog.objects import (
+        CatalogPartitionSpec,
+        CatalogTable,
+        ResolvedCatalogTable,
+    )
     from schema_core.environment.options import ConfigOption
     from schema_core.environment.planner import BoundTable, RowChangeKind
     from schema_core.expressions.typed import Typed
@@ -142,6 +146,8 @@ class ReadContext(TableContext):
         projection: The physical columns that the query reads, in the table's order; None for all.
             Only with `Ability.PROJECTION_PUSH_DOWN`.
         filters: The accepted filters. Only with `Ability.FILTER_PUSH_DOWN`.
+        partitions: The partitions of `list_partitions` that the query may select rows of; None for
+            all. Only with `Ability.PARTITION_PUSH_DOWN`.
         limit: How many rows the query needs at most, of any for which the accepted filters are
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
         groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
@@ -153,6 +159,7 @@ class ReadContext(TableContext):
 
     projection: tuple[str, ...] | None = None
     filters: tuple[Filter, ...] = ()
+    partitions: tuple[CatalogPartitionSpec, ...] | None = None
     limit: int | None = None
     groups: frozenset[str] | None = None
     keys: LookupKeys | None = None
@@ -318,6 +325,8 @@ class WriteContext(TableContext):
         files: What `SupportsFileListing.list_files` returned before the query was planned, if the
             job replaces rows of a table that the query reads: the commit fails if others have
             changed the rows since. None otherwise.
+        target_columns: The physical columns that INSERT names, if not all: the others are NULL in
+            the frame. None for all. Only with `Ability.TARGET_COLUMNS`.
         row_change: The DELETE or UPDATE that the job does. Only with
             `Ability.ROW_LEVEL_DELETE` or `Ability.ROW_LEVEL_UPDATE`.
         has_kinds: Whether the rows are changes: see
@@ -335,6 +344,7 @@ class WriteContext(TableContext):
     job: str = ""
     batch: MicroBatch | None = None
     files: frozenset[str] | None = None
+    target_columns: tuple[str, ...] | None = None
     row_change: RowLevelWrite | None = None
     has_kinds: bool = False
     report_rows: Callable[[int], object] = field(default=bool, compare=False, repr=False)
@@ -550,6 +560,21 @@ class SupportsFilterPushDown(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsPartitionPushDown(SparkConnector, Protocol):
+    """A connector with `Ability.PARTITION_PUSH_DOWN`: it can omit partitions that a query filters.
+
+    The query evaluates the filters as well.
+    """
+
+    def list_partitions(self, context: ReadContext) -> Sequence[CatalogPartitionSpec] | None:
+        """Return the partitions of a table, for `ReadContext.partitions`; None if unknown.
+
+        Values are strings as CAST returns them, such as ``2026-01-01``; NULL is the option
+        ``partition.default-name``. A partition is kept if a filter cannot be evaluated for it.
+        """
+
+
+@runtime_checkable
 class SupportsFilterExplanation(SparkConnector, Protocol):
     """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
 
@@ -712,6 +737,14 @@ class SupportsBucketing:
     """
 
 
+class SupportsTargetColumnWriting:
+    """A subclass of `ConnectorBase` with `Ability.TARGET_COLUMNS`.
+
+    With `WriteContext.target_columns` a connector that replaces rows by key can keep the values of
+    the other columns, as Flink's interface of this name allows.
+    """
+
+
 class SupportsUpsert:
     """A subclass of `ConnectorBase` with `Ability.UPSERT`: see `WriteContext.upsert_key`.
 
@@ -730,6 +763,8 @@ ABILITIES: Mapping[type, Ability] = {
     SupportsFilterPushDown: Ability.FILTER_PUSH_DOWN,
     SupportsProjectionPushDown: Ability.PROJECTION_PUSH_DOWN,
     SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
+    SupportsPartitionPushDown: Ability.PARTITION_PUSH_DOWN,
+    SupportsTargetColumnWriting: Ability.TARGET_COLUMNS,
     SupportsRowLevelDelete: Ability.ROW_LEVEL_DELETE,
     SupportsRowLevelUpdate: Ability.ROW_LEVEL_UPDATE,
     SupportsDeletePushDown: Ability.DELETE_PUSH_DOWN,
@@ -858,6 +893,7 @@ MEMBERS: tuple[str, ...] = (
 METHODS: Mapping[Ability, str] = {
     Ability.STAGING: "stage",
     Ability.FILTER_PUSH_DOWN: "apply_filters",
+    Ability.PARTITION_PUSH_DOWN: "list_partitions",
     Ability.ROW_LEVEL_DELETE: "apply_row_level_delete",
     Ability.ROW_LEVEL_UPDATE: "apply_row_level_update",
     Ability.DELETE_PUSH_DOWN: "apply_delete_filters",

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from schema_core.spark.reading.pushdown import ScanDemand
 
 
+#: Partitions that EXPLAIN lists by name.
+MAX_PARTITIONS = 3
+
+
 @dataclass(slots=True)
 class ExplainRecorder:
     """Records a query's scans and expressions for EXPLAIN."""
@@ -66,6 +70,10 @@ class ExplainRecorder:
             elif frame is not None and isinstance(connector, SupportsFilterExplanation):
                 by = connector.explain_filter(item, frame, context)
             lines.append(f"  filter for {by}: {item}")
+        if context.partitions is not None:
+            shown = ", ".join(map(str, context.partitions[:MAX_PARTITIONS])) or "none"
+            more = ", ..." if len(context.partitions) > MAX_PARTITIONS else ""
+            lines.append(f"  partitions: {len(context.partitions)} ({shown}{more})")
         if context.limit is not None:
             lines.append(f"  limit: {context.limit}")
         self.computed += [

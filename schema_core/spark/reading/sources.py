@@ -14,8 +14,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from schema_core.base.lazy import dataclass
+from schema_core.catalog.partition_filters import prune_partitions
 from schema_core.environment.connector import Ability
-from schema_core.errors import ExternalError, Gathering, UnsupportedError, at, similar
+from schema_core.errors import (
+    ExternalError,
+    Gathering,
+    SchemaError,
+    UnsupportedError,
+    at,
+    similar,
+)
 from schema_core.expressions.comparisons import Comparison
 from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
@@ -65,8 +73,14 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType as SparkType
 
     from schema_core.base.paths import ObjectIdentifier
+    from schema_core.catalog.objects import CatalogPartitionSpec
     from schema_core.environment.planner import BoundTable
-    from schema_core.spark.connector import ReadContext, SparkConnector
+    from schema_core.expressions.typed import Typed
+    from schema_core.spark.connector import (
+        ReadContext,
+        SparkConnector,
+        SupportsPartitionPushDown,
+    )
     from schema_core.spark.reading.pushdown import ScanDemand
 
 
@@ -374,10 +388,34 @@ def read_context(
     if filters and accepts and isinstance(connector, SupportsFilterPushDown):
         result = _checked_result(connector.apply_filters(filters, context), filters, connector)
         context, remaining = replace(context, filters=result.accepted), result.remaining
+    context = replace(context, partitions=_select_partitions(connector, context, demand.filters))
     is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
     if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
         context = replace(context, limit=demand.limit)
     return context
+
+
+def _select_partitions(
+    connector: SparkConnector, context: ReadContext, filters: Sequence[Typed]
+) -> tuple[CatalogPartitionSpec, ...] | None:
+    """Return the partitions that filters select, None for all.
+
+    Errors: `invalid-connector-result` for a partition with other keys than the table's.
+    """
+    keys = context.table.partition_keys
+    if Ability.PARTITION_PUSH_DOWN not in connector.abilities or not keys or not filters:
+        return None
+    listed = cast("SupportsPartitionPushDown", connector).list_partitions(context)
+    if listed is None:
+        return None
+    wrong = [spec for spec in listed if {*spec.get_partition_spec()} != {*keys}]
+    if wrong:
+        raise SchemaError(
+            f"the connector {connector.identifier!r} returned the partition {wrong[0]}, expected "
+            f"the keys {', '.join(map(repr, keys))}",
+            code="invalid-connector-result",
+        )
+    return tuple(prune_partitions(context.table, listed, filters))
 
 
 def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]:
@@ -493,7 +531,12 @@ MAX_KEPT: Final = 64
 
 #: Abilities that make a frame depend on the query.
 _OF_QUERY: Final = frozenset(
-    {Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN}
+    {
+        Ability.FILTER_PUSH_DOWN,
+        Ability.PROJECTION_PUSH_DOWN,
+        Ability.LIMIT_PUSH_DOWN,
+        Ability.PARTITION_PUSH_DOWN,
+    }
 )
 
 

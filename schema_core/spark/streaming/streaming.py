@@ -331,7 +331,7 @@ class StreamPlanner:
         sink = Sink(target.table.resolved_schema, columns, self._context.options)
         targets = sink.targets(query)
         names = [column.name for column in targets]
-        context = self._writer.context(connector, target, partition=partition)
+        context = self._writer.context(connector, target, partition=partition, columns=columns)
         fill = partial(sink.frame, connector=connector, zone=zone_of(self._context.options))
         if isinstance(plan, StagedQuery):
             place = self._place_of_stages(session, checkpoint)

@@ -391,6 +391,21 @@ def _recorded_batch(
     return MicroBatch(record.sequence, record.number, has_all_rows=True)
 
 
+def _target_columns(
+    connector: SparkConnector, target: BoundTable, columns: Sequence[str] | None
+) -> tuple[str, ...] | None:
+    """Return the physical columns that INSERT names, if the connector takes them; None for all."""
+    if columns is None or Ability.TARGET_COLUMNS not in connector.abilities:
+        return None
+    physical = [
+        column.name
+        for column in target.table.resolved_schema.columns
+        if isinstance(column, PhysicalColumn)
+    ]
+    names = tuple(name for name in physical if name in columns)
+    return None if len(names) == len(physical) else names
+
+
 def require_upsert_key(
     query: Relation, columns: Sequence[str] | None, context: WriteContext
 ) -> None:
@@ -462,7 +477,12 @@ class Writer:
         batch = _recorded_batch(connector, target, record)
         self._reader.validate(query)  # before Spark is started
         context = self.context(
-            connector, target, overwrite=overwrite, partition=partition, batch=batch
+            connector,
+            target,
+            overwrite=overwrite,
+            partition=partition,
+            batch=batch,
+            columns=columns,
         )
         context = _with_files(connector, context, query)
         if has_kinds and on_conflict is None:
@@ -609,8 +629,9 @@ class Writer:
         replaced: CatalogTable | None = None,
         job: str = "",
         batch: MicroBatch | None = None,
+        columns: Sequence[str] | None = None,
     ) -> WriteContext:
-        """Return the context of a write for its connector."""
+        """Return the context of a write for its connector; `columns` are those of INSERT."""
         return WriteContext(
             target.identifier,
             target.table,
@@ -625,6 +646,7 @@ class Writer:
             replaced=replaced,
             job=job,
             batch=batch,
+            target_columns=_target_columns(connector, target, columns),
         )
 
     def _rows(
