@@ -18,6 +18,7 @@ import pytest
 from fuzz import kafka_server
 from fuzz.kafka_server import Servers
 from fuzz.oracle.messages import Place
+from fuzz.stream_kills import add_messages, create_topic
 from schema_core.connectors.kafka.connector import KafkaConnector
 from tests.slow_tests import draw_cases
 from tests.spark.kafka_cases import (
@@ -144,3 +145,58 @@ def test_messages_of_a_broker_are_those_of_flink(source: str) -> None:
     )
 
     assert [text for text in differences if text is not None] == []
+
+
+#: A job that copies a topic into files until they have a number of rows.
+COPY = """
+import sys, time
+from pathlib import Path
+from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.spark.session.session import start
+
+brokers, folder, rows, jars = sys.argv[1:]
+settings = {"spark.jars": jars} if jars else {}
+settings["spark.sql.shuffle.partitions"] = "1"
+environment = TableEnvironment.create(
+    EnvironmentSettings.in_streaming_mode(), spark=start(settings)
+)
+environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{folder}/checkpoints'")
+environment.execute_sql(
+    "CREATE TABLE source (v STRING) WITH ('connector' = 'kafka', 'topic' = 'source',"
+    "'format' = 'raw', 'scan.startup.mode' = 'earliest-offset',"
+    f"'properties.bootstrap.servers' = '{brokers}')"
+)
+environment.execute_sql(
+    "CREATE TABLE sink (v STRING) WITH ('connector' = 'filesystem', 'format' = 'csv',"
+    f"'path' = '{folder}/sink')"
+)
+job = environment.execute_sql("INSERT INTO sink SELECT v FROM source").get_job_client()
+end = time.monotonic() + 120
+while time.monotonic() < end:
+    written = [line for file in Path(folder, "sink").glob("part-*") for line in file.open()]
+    if len(written) >= int(rows):
+        break
+    time.sleep(0.3)
+time.sleep(1)
+job.cancel().result()
+"""
+
+
+@pytest.mark.slow
+def test_each_source_continues_the_checkpoints_of_the_other(tmp_path: Path) -> None:
+    if (reason := kafka_server.why_not()) is not None:
+        pytest.skip(reason)
+    jars = ",".join(map(str, kafka_server.spark_jars()))
+    with kafka_server.broker() as broker:
+        create_topic(broker.address)
+        for turn, source in enumerate((jars, "", jars, "")):
+            lines = [f"v{number}" for number in range(10 * turn, 10 * turn + 10)]
+            add_messages(broker.address, "", lines)
+            ran = subprocess.run(
+                [sys.executable, "-c", COPY, broker.address, tmp_path, str(10 * turn + 10), source],
+                capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            assert ran.returncode == 0, ran.stderr[-2000:]
+    rows = [row for file in (tmp_path / "sink").glob("part-*") for row in file.read_text().split()]
+
+    assert sorted(rows) == sorted(f"v{number}" for number in range(40))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final
 
@@ -218,12 +218,21 @@ class Topics:
             case "latest":
                 return self.latest()
             case "group":
-                return self._of_group(self.option("startingOffsetsWithoutGroup"))
+                reset = self.option("startingOffsetsWithoutGroup")
+                return self._of_group(self.partitions(), reset)
             case text:
-                given = self._given(text)
+                places = self.partitions()
+                given = self._given(text, places)
                 # as in Flink: the others start where their group is, or at the first message
-                others = self._of_group("earliest", without=given)
-                return {name: {**others.get(name, {}), **given.get(name, {})} for name in others}
+                others = [
+                    place
+                    for place in places
+                    if str(place.partition) not in given.get(place.topic, {})
+                ]
+                offsets = self._of_group(others, "earliest")
+                for topic, partitions in given.items():
+                    offsets.setdefault(topic, {}).update(partitions)
+                return offsets
 
     def end(self) -> Offsets:
         """Return where reading ends."""
@@ -233,17 +242,17 @@ class Topics:
             case "latest":
                 return self.latest()
             case "group":
-                return self._of_group(None)
+                return self._of_group(self.partitions(), None)
             case text:
-                return self._given(text)
+                return self._given(text, self.partitions())
 
-    def _given(self, text: str) -> Offsets:
+    def _given(self, text: str, places: Iterable[TopicPartition]) -> Offsets:
         """Return the offsets of an option (TopicError for a partition that does not exist)."""
         given: Offsets = json.loads(text)
-        places = {(place.topic, str(place.partition)) for place in self.partitions()}
+        existing = {(place.topic, str(place.partition)) for place in places}
         for topic, partitions in given.items():
             for number in partitions:
-                if (topic, number) not in places:
+                if (topic, number) not in existing:
                     raise TopicError(f"{_shown(topic, number)} does not exist")
         return given
 
@@ -295,16 +304,10 @@ class Topics:
             lambda place: place.offset if place.offset >= 0 else self._watermarks(place)[1],
         )
 
-    def _of_group(self, reset: str | None, without: Mapping[str, Any] | None = None) -> Offsets:
+    def _of_group(self, places: Sequence[TopicPartition], reset: str | None) -> Offsets:
         """Return the committed offsets; `reset` is where a partition without them starts."""
-        known = {(name, number) for name, given in (without or {}).items() for number in given}
-        wanted = [
-            place for place in self.partitions() if (place.topic, str(place.partition)) not in known
-        ]
-        if not wanted or (without is not None and "group.id" not in self.properties):
-            places = wanted
-        else:
-            places = self._ask(lambda: self.consumer.committed(wanted, timeout=REQUEST))
+        if places and "group.id" in self.properties:
+            places = self._ask(lambda: self.consumer.committed([*places], timeout=REQUEST))
 
         def offset(place: TopicPartition) -> int:
             shown = _shown(place.topic, place.partition)
