@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import NamespaceNotEmptyError
 
 from schema_core import TableEnvironment
 from schema_core.base.paths import ObjectPath
@@ -74,6 +75,20 @@ def test_a_database_without_tables_is_not_dropped_with_others(env: TableEnvironm
     iceberg(env).create_namespace(("d", "inner"))
 
     assert code(env, "DROP DATABASE d") == "database-not-empty"
+
+
+def test_a_database_with_what_iceberg_does_not_list_is_not_dropped(
+    env: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Glue lists only tables of Iceberg."""
+    env.execute_sql("CREATE DATABASE d")
+
+    def refuse(_: object, namespace: tuple[str, ...]) -> None:
+        raise NamespaceNotEmptyError(f"{namespace} contains tables of other formats")
+
+    monkeypatch.setattr(SqlCatalog, "drop_namespace", refuse)
+
+    assert code(env, "DROP DATABASE d CASCADE") == "database-not-empty"
 
 
 # --- tables with rows ----------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from pyiceberg.view import View
 from pyiceberg.view.metadata import ViewVersion
 
 from schema_core.catalogs.iceberg.views import Namespace, ViewDefinition, new_version
-from schema_core.mappings.iceberg.schemas import is_same
+from schema_core.mappings.iceberg.schemas import same_fields
 
 if TYPE_CHECKING:
     from pyiceberg.table.metadata import TableMetadata
@@ -76,13 +76,13 @@ def requirements(metadata: TableMetadata) -> tuple[TableRequirement, ...]:
     )
 
 
-def mark(metadata: TableMetadata, schema: Schema) -> Iterator[TableUpdate]:
+def claim_field_id(metadata: TableMetadata, schema: Schema) -> Iterator[TableUpdate]:
     """Yield an update that the requirements of other writers detect, if the schema stays.
 
     No requirement compares properties, but one compares the last id of a field: a schema that is
     not used takes the next id.
     """
-    if is_same(schema, metadata.schema()):
+    if same_fields(schema, metadata.schema()):
         unused = NestedField(1 + metadata.last_column_id, "definition", LongType(), required=False)
         number = 1 + max(item.schema_id for item in metadata.schemas)
         yield AddSchemaUpdate(schema=Schema(unused, schema_id=number))
@@ -124,7 +124,7 @@ class RestViews:
         version = new_version(new, namespace, 1 + max(item.version_id for item in stored.versions))
         updates: list[dict[str, Any]] = []
         schema_id = next(
-            (item.schema_id for item in stored.schemas if is_same(item, new.schema)), None
+            (item.schema_id for item in stored.schemas if same_fields(item, new.schema)), None
         )
         if schema_id is None:
             number = 1 + max(item.schema_id for item in stored.schemas)
@@ -132,9 +132,7 @@ class RestViews:
             updates.append({"action": "add-schema", "schema": _json(columns)})
             schema_id = LAST_ADDED
         version = version.model_copy(update={"schema_id": schema_id})
-        current = next(
-            (v.version_id for v in stored.versions if _is_same_version(v, version)), None
-        )
+        current = next((v.version_id for v in stored.versions if _same_version(v, version)), None)
         if current is None:
             updates.append({"action": "add-view-version", "view-version": _json(version)})
             current = LAST_ADDED
@@ -184,7 +182,7 @@ def _json(model: Any) -> Any:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-def _is_same_version(first: ViewVersion, second: ViewVersion) -> bool:
+def _same_version(first: ViewVersion, second: ViewVersion) -> bool:
     """Return whether two versions differ in their ids and times only."""
     changed = {"version_id": first.version_id, "timestamp_ms": first.timestamp_ms}
     return bool(first == second.model_copy(update=changed))

@@ -79,9 +79,9 @@ from schema_core.mappings.iceberg.schemas import (
     SchemaEvolution,
     evolve_schema,
     former_names,
-    is_same,
     new_schema,
     require_no_narrowing,
+    same_fields,
 )
 from schema_core.types import RowType
 
@@ -372,7 +372,7 @@ class IcebergStore:
         )
         if isinstance(self.catalog, RestCatalog):  # the server evaluates its own requirements
             requirements = rest.requirements(metadata)
-            updates = (*updates, *rest.mark(metadata, changed.schema))
+            updates = (*updates, *rest.claim_field_id(metadata, changed.schema))
         try:
             self.catalog.commit_table(table, requirements, updates)
         except CommitFailedException:
@@ -413,7 +413,8 @@ class IcebergStore:
             except NoSuchNamespaceError:
                 return False
             except NamespaceNotEmptyError as error:
-                if not cascade:
+                # what the catalog does not list, such as tables of other formats, stays
+                if not cascade or not self.names(StoredKind.TABLE, database):
                     raise not_empty(key.database) from error
                 continue
             if not self.catalog.namespace_exists(namespace):
@@ -568,8 +569,8 @@ def _updates(metadata: TableMetadata, changed: ChangedTable) -> Iterator[TableUp
     """Yield the updates of a table's metadata."""
     if changed.version != metadata.format_version:
         yield UpgradeFormatVersionUpdate(format_version=changed.version)
-    if not is_same(changed.schema, metadata.schema()):
-        same = [item.schema_id for item in metadata.schemas if is_same(item, changed.schema)]
+    if not same_fields(changed.schema, metadata.schema()):
+        same = [item.schema_id for item in metadata.schemas if same_fields(item, changed.schema)]
         if not same:
             number = 1 + max(item.schema_id for item in metadata.schemas)
             schema = changed.schema.model_copy(update={"schema_id": number})

@@ -234,7 +234,7 @@ def evolve_schema(
     return _make_schema(fields, key, old.schema_id)
 
 
-def is_same(first: Schema, second: Schema) -> bool:
+def same_fields(first: Schema, second: Schema) -> bool:
     """Return whether schemas have the same fields, with their ids, whatever their own ids are.
 
     For pyiceberg, two schemas without fields are not equal.
