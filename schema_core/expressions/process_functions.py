@@ -126,7 +126,8 @@ class ProcessContext(ABC):
     def register_on_time(self, time: dt.datetime, name: str | None = None) -> None:
         """Register a timer; one with a name replaces an earlier one of that name.
 
-        Timers fire after all rows of a bounded table, in the order of their times.
+        Timers fire in the order of their times: after all rows of a bounded table, and of an
+        unbounded one when the watermark has passed their time.
 
         Raises:
             SchemaError: with code `wrong-argument` for a time of another kind than that of

@@ -206,6 +206,24 @@ class FunctionTable:
     columns: Columns
 
 
+class TimerColumns(NamedTuple):
+    """The columns of the input by which timers fire as rows arrive, by position.
+
+    Attributes:
+        is_new: Whether a row is new; of a result, whether it has not been returned before.
+        arrived_at: The watermark when a row arrived, in milliseconds; NULL before the first one.
+        reached: The watermark before the micro-batch, in milliseconds.
+        fires_until: The watermark before which timers fire after the last row; NULL for none.
+        key: A number that identifies the partition, which the result has.
+    """
+
+    is_new: int
+    arrived_at: int
+    reached: int
+    fires_until: int
+    key: int
+
+
 class ProcessCall(NamedTuple):
     """A call of a user's process table function, with the columns of the input by position.
 
@@ -216,7 +234,9 @@ class ProcessCall(NamedTuple):
     The input of a function of several tables has the rows of all: `tables` are the names and
     columns of each by parameter, from a position on, and the column `number` is the place of the
     table of a row. Rows without ORDER BY are in the order of their times, unless `arrives`: then in
-    the order in which they arrive.
+    the order in which they arrive. With `timers`, these fire between the rows as the watermark
+    advances, and a result has, as its last column, the time of the next timer of a partition, in a
+    row of its own.
     """
 
     function: Function
@@ -228,6 +248,7 @@ class ProcessCall(NamedTuple):
     tables: Mapping[str, tuple[int, tuple[str, ...]]]
     number: int | None = None
     arrives: bool = False
+    timers: TimerColumns | None = None
 
 
 class Model(NamedTuple):

@@ -458,12 +458,44 @@ def test_functions_of_partitions_keep_their_state_between_micro_batches(
     ], key=repr) == rows  # fmt: skip
 
 
+@pytest.mark.usefixtures("one_task", "one_file_at_a_time")
+def test_timers_fire_when_the_watermark_has_passed_them(
+    streaming: TableEnvironment, tmp_path: Path
+) -> None:
+    """Also of partitions without new rows; those that have fired are not returned again."""
+    place = tmp_path / "timed"
+    place.mkdir()
+    lines = ["a,1,0\nb,1,0\n", "a,2,3\n", "c,1,65\n"]
+    for number, text in enumerate(lines):
+        (place / f"{number}").write_text(text, encoding="utf-8")
+        os.utime(place / f"{number}", (1_700_000_000 + number,) * 2)
+    streaming.execute_sql(
+        "CREATE TABLE timed (k STRING, v INT, s INT,"
+        " ts AS TIMESTAMPADD(SECOND, s, TIMESTAMP '2024-01-01 00:00:00'),"
+        f" WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'path' = '{place}',"
+        " 'format' = 'csv', 'source.monitor-interval' = '50 ms')"
+    )
+    sql = "SELECT * FROM reminders(data => TABLE timed PARTITION BY k, on_time => DESCRIPTOR(ts))"
+    rows = [
+        (key, name, count, time.minute * 60 + time.second)
+        for key, name, count, time in changelog(streaming, sql)
+    ]
+
+    assert sorted(rows) == sorted([
+        ("a", "row a", 1, 0), ("b", "row b", 1, 0),
+        # the timers of the first rows, when the second row of `a` has moved the watermark
+        ("a", "row a", 2, 3), ("a", "timer", 12, 1), ("b", "timer", 11, 1),
+        # the last timer of `a` moved, and fires later than that of `b`
+        ("c", "row c", 1, 65), ("a", "timer", 22, 5), ("a", "last", 32, 63), ("b", "last", 21, 60),
+    ])  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
         (
             "reminders(data => TABLE t PARTITION BY k, on_time => DESCRIPTOR(ts))",
-            "the function reminders, which has timers,",
+            "the function reminders with timers by another column than a rowtime TIMESTAMP",
         ),
         (
             "counted(TABLE t PARTITION BY k ORDER BY v)",

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
@@ -19,6 +19,7 @@ from schema_core.expressions.process_functions import (
     Timer,
 )
 from schema_core.expressions.user_functions import ProcessTableFunction
+from schema_core.query.relation import TimerColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,6 +43,7 @@ class ProcessTask:
         results: The Spark types of the function's columns.
         order: For each key of ORDER BY whether it descends, and whether NULL is last.
         is_single: Whether the function has one column, of which `eval` yields the values.
+        timers: The columns by which timers fire as rows arrive; None if they fire at the end.
     """
 
     function: ProcessTableFunction
@@ -53,6 +55,7 @@ class ProcessTask:
     results: StructType
     order: tuple[tuple[bool, bool], ...]
     is_single: bool
+    timers: TimerColumns | None = None
 
     def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute the rows of batches of single rows."""
@@ -75,32 +78,79 @@ class ProcessTask:
         partition = PartitionContext(
             self.signature, rows[0][1] if rows else (), is_timed=times is not None
         )
-        places: list[int] = []
-        results: list[tuple[Any, ...]] = []
-        emitted: list[dt.datetime | None] = []
-
-        def emit(rows: Iterable[Any] | None, place: int, time: dt.datetime | None) -> None:
-            for row in rows or ():
-                checked = self.check(row)
-                results.append((checked,) if self.is_single else tuple(checked))
-                places.append(place)
-                emitted.append(time)
-
-        for place, (arguments, _) in enumerate(rows):
-            time = None if times is None else times[place]
-            emit(self.function.eval(*partition.enter(time, None), *arguments), place, time)
-        while (timer := partition.next_timer()) is not None:
-            emit(self.function.on_timer(*partition.enter(*timer)), 0, timer.time)
+        results = self._call(rows, received, times, partition)
         passed = [name for name in table.column_names if name.startswith(PASSED)]
-        columns = table.select(passed).take(pa.array(places, pa.int64())).columns
-        made = to_arrow(results, self.results)
+        columns = table.select(passed).take(pa.array(results.places, pa.int64())).columns
+        made = to_arrow(results.rows, self.results)
         columns += made.columns
         names = [*passed, *self.results.names]
         if times is not None:
             type_ = table.schema.field(TIME).type
-            columns.append(pa.array([_in_type(time, type_) for time in emitted], type_))
+            columns.append(pa.array([_in_type(time, type_) for time in results.times], type_))
             names.append(TIME)
-        return pa.Table.from_arrays(columns, names)
+        made_table = pa.Table.from_arrays(columns, names)
+        if self.timers is None:
+            return made_table
+        return self._with_timers(made_table, results.are_new, table, partition.time_of_next_timer())
+
+    def _call(
+        self,
+        rows: Sequence[tuple[tuple[Any, ...], tuple[Any, ...]]],
+        received: Sequence[Any],
+        times: Sequence[dt.datetime] | None,
+        partition: PartitionContext,
+    ) -> Results:
+        """Return what a function returns for rows and for timers, which fire between them."""
+        results = Results(self.check, is_single=self.is_single)
+
+        def fire(until: int | None, *, is_new: bool) -> None:
+            while (timer := partition.next_timer(until)) is not None:
+                made = self.function.on_timer(*partition.enter(*timer))
+                results.add(made, 0, timer.time, is_new=is_new)
+
+        watermark: int | None = None
+        for place, (arguments, _) in enumerate(rows):
+            time, is_new = None if times is None else times[place], True
+            if self.timers is not None:
+                is_new, arrived_at = (received[place][column] for column in self.timers[:2])
+                if arrived_at != watermark:  # it has advanced since the row before
+                    fire(arrived_at, is_new=False)
+                    watermark = arrived_at
+            made = self.function.eval(*partition.enter(time, None), *arguments)
+            results.add(made, place, time, is_new=is_new)
+        if self.timers is None:
+            fire(None, is_new=True)
+        elif rows:
+            reached, until = (received[0][column] for column in self.timers[2:4])
+            if reached != watermark:
+                fire(reached, is_new=False)
+            if until is not None:
+                fire(until, is_new=True)
+        return results
+
+    def _with_timers(
+        self, made: pa.Table, are_new: list[bool], table: pa.Table, time: int | None
+    ) -> pa.Table:
+        """Return results that are marked as new, and a row with the time of the next timer."""
+        import pyarrow as pa
+
+        timers = cast("TimerColumns", self.timers)
+        mark = f"{PASSED}{timers.is_new}"
+        place = made.column_names.index(mark)
+        made = made.set_column(place, mark, pa.array(are_new, pa.bool_()))
+        made = made.append_column(NEXT, pa.nulls(made.num_rows, pa.int64()))
+        if time is None:
+            return made
+        values: dict[str, list[Any]] = {mark: [False], NEXT: [time]}
+        row = [
+            pa.array(values[field.name], field.type)
+            if field.name in values
+            else table.column(field.name).slice(0, 1).combine_chunks()
+            if field.name.startswith(PASSED)
+            else pa.nulls(1, field.type)
+            for field in made.schema
+        ]
+        return pa.concat_tables([made, pa.Table.from_arrays(row, made.column_names)])
 
     def _sorted(self, table: pa.Table) -> pa.Table:
         """Return the rows of a table in their order."""
@@ -119,6 +169,29 @@ class ProcessTask:
         return table.take(places)
 
 
+class Results:
+    """The rows that a function has returned, each with the place of its row, time, and mark."""
+
+    def __init__(self, check: Callable[[Any], Any], *, is_single: bool) -> None:
+        self._check = check
+        self._is_single = is_single
+        self.rows: list[tuple[Any, ...]] = []
+        self.places: list[int] = []
+        self.times: list[dt.datetime | None] = []
+        self.are_new: list[bool] = []
+
+    def add(
+        self, rows: Iterable[Any] | None, place: int, time: dt.datetime | None, *, is_new: bool
+    ) -> None:
+        """Add the rows of a call of `eval` or `on_timer`."""
+        for row in rows or ():
+            checked = self._check(row)
+            self.rows.append((checked,) if self._is_single else tuple(checked))
+            self.places.append(place)
+            self.times.append(time)
+            self.are_new.append(is_new)
+
+
 def to_arrow(rows: list[tuple[Any, ...]], columns: StructType) -> pa.Table:
     """Return rows as a table of Arrow with the given columns."""
     from pyspark.sql.conversion import LocalDataToArrowConversion
@@ -128,8 +201,8 @@ def to_arrow(rows: list[tuple[Any, ...]], columns: StructType) -> pa.Table:
     return LocalDataToArrowConversion.convert(some, columns, False).slice(0, len(rows))
 
 
-#: Prefixes of columns, and the column of the time.
-VALUE, PASSED, ORDER, TIME = "value_", "passed_", "order_", "time"
+#: Prefixes of columns, and the columns of the time and of the time of the next timer.
+VALUE, PASSED, ORDER, TIME, NEXT = "value_", "passed_", "order_", "time", "next"
 
 
 def _sort_key(value: Any) -> Any:
@@ -160,6 +233,10 @@ def _in_type(time: dt.datetime | None, type_: pa.DataType) -> dt.datetime | None
     raise ValueError(f"a timer has the time {show(time)}, expected one of the kind of on_time")
 
 
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MILLISECOND = dt.timedelta(milliseconds=1)
+
+
 class PartitionContext(ProcessContext):
     """The context of a partition: its state and its timers."""
 
@@ -188,14 +265,24 @@ class PartitionContext(ProcessContext):
             state.append(self._state[name])
         return (self, *state) if self._signature.has_context else tuple(state)
 
-    def next_timer(self) -> Timer | None:
-        """Remove and return the timer that fires next; None if there are no more."""
+    def next_timer(self, until: int | None = None) -> Timer | None:
+        """Remove and return the timer that fires next; None if there are no more.
+
+        With `until` only one before this time, in milliseconds since 1970.
+        """
+        time = self.time_of_next_timer()
+        if time is None or (until is not None and time >= until):
+            return None
+        return self._timers.pop(heappop(self._queue)[2])[1]
+
+    def time_of_next_timer(self) -> int | None:
+        """Return the time of the timer that fires next, in milliseconds since 1970."""
         while self._queue:
-            _, number, key = heappop(self._queue)
+            time, number, key = self._queue[0]
             registered = self._timers.get(key)
             if registered is not None and registered[0] == number:
-                del self._timers[key]
-                return registered[1]
+                return (time.replace(tzinfo=dt.UTC) - _EPOCH) // _MILLISECOND
+            heappop(self._queue)
         return None
 
     def partition_keys(self) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import require_orderable, sql_type
 from schema_core.spark.compiler.tree import Cast, Column, NamedNode, Node
 from schema_core.spark.python.dependencies import send_dependencies
-from schema_core.spark.python.process_functions import ORDER, PASSED, TIME, VALUE, ProcessTask
+from schema_core.spark.python.process_functions import NEXT, ORDER, PASSED, TIME, VALUE, ProcessTask
 from schema_core.spark.python.udf_registration import spark_type
 from schema_core.spark.python.user_functions import (
     checked_result,
@@ -84,8 +84,9 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
         made,
         tuple((descends, last) for _, descends, last in order),
         not isinstance(returned, RowType),
+        call.timers,
     )
-    output = output_columns(rows.schema, made)
+    output = output_columns(rows.schema, made, has_timers=call.timers is not None)
     if signature.is_set:
         groups = rows.groupBy(*(f"{_KEY}{number}" for number in range(len(call.key))))
         # Spark passes the key to functions of two parameters: a method has `self`
@@ -99,6 +100,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
             for place, type_ in enumerate(results)
         ),
         *([] if call.time is None else [Column(TIME)]),
+        *([] if call.timers is None else [Column(NEXT)]),
     ]
     names = (column.name for column in table.columns)
     return context.query(select(frame, list(zip(finished, names, strict=True))))
@@ -193,13 +195,14 @@ def struct_of(types: Sequence[str], prefix: str) -> StructType:
     )
 
 
-def output_columns(rows: StructType, made: StructType) -> StructType:
-    """Return the columns that workers return: those that are passed, the results, and the time."""
-    from pyspark.sql.types import StructType
+def output_columns(rows: StructType, made: StructType, *, has_timers: bool = False) -> StructType:
+    """Return the columns that workers return: those that are passed, the results, and the times."""
+    from pyspark.sql.types import LongType, StructField, StructType
 
     passed = [field for field in rows.fields if field.name.startswith(PASSED)]
     time = [field for field in rows.fields if field.name == TIME]
-    return StructType([*passed, *made.fields, *time])
+    next_timer = [StructField(NEXT, LongType())] if has_timers else []
+    return StructType([*passed, *made.fields, *time, *next_timer])
 
 
 def _arguments(

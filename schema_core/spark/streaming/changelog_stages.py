@@ -66,8 +66,11 @@ from schema_core.spark.streaming.join_stages import JoinStages, operation_name
 from schema_core.spark.streaming.stage_builder import HINT, WINDOW_AGGREGATES
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
+    KEY_NUMBER,
     NEW,
+    NEXT_TIMER,
     RESULT,
+    TIMERS,
     AnyStage,
     Conversion,
     Gate,
@@ -79,6 +82,7 @@ from schema_core.spark.streaming.stage_plans import (
 )
 from schema_core.spark.streaming.state_retention import FOREVER
 from schema_core.spark.streaming.time_stages import TIMES
+from schema_core.types import LocalZonedTimestampType
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Functions between rows and changes.
@@ -355,10 +359,8 @@ class _Staging(JoinStages):
             self.refuse(f"{name} of rows that are updated", HINT)
         if not process_signature(function).is_set:
             return replace(table, input=rows)
-        if type(function).on_timer is not ProcessTableFunction.on_timer:
-            self.refuse(
-                f"{name}, which has timers,", "return all rows from eval, or use batch mode"
-            )
+        has_timers = type(function).on_timer is not ProcessTableFunction.on_timer
+        has_timers = has_timers and call.time is not None  # which timers require
         columns = table.input.columns
         by_time = call.order if call.number is None else ()
         first = [columns[place].type for place, descends, _ in by_time[:1] if not descends]
@@ -369,7 +371,9 @@ class _Staging(JoinStages):
             rows = self._wait_for(rows, by_time[0][0], name)
         alias = rows.alias if isinstance(rows, relational.Named) else INPUT
         key = [Ref(columns[place].name, columns[place].type, alias) for place in call.key]
-        input_ = replace(self.make_input(rows, key, marked=True), is_ordered=True)
+        if has_timers:
+            return self._timed_function(table, call, rows, key)
+        input_ = replace(self.make_input(rows, key, [NEW]), is_ordered=True)
         if TimestampKind.PROCTIME in kinds:
             input_ = replace(input_, arrival=input_.scan.columns[by_time[0][0]])
         width = len(call.passed)
@@ -379,7 +383,46 @@ class _Staging(JoinStages):
         rows = replace(table, input=input_.scan, process=call, columns=passed)
         items = [Item(own, Ref(own, type_, INPUT)) for own, type_ in (*table.columns, mark)]
         query = relational.Select(tuple(items), relational.Named(rows, INPUT, passed))
-        return self.add_stage(query, [input_], (), name, inserts=True, drivers=(0,), marked=True)
+        return self.add_stage(query, [input_], (), name, inserts=True, drivers=(0,), marks=1)
+
+    def _timed_function(
+        self,
+        table: relational.ProcessTable,
+        call: relational.ProcessCall,
+        rows: Relation,
+        key: Sequence[Ref],
+    ) -> Relation:
+        """Return the rows of a function whose timers fire by the watermark; see `_run_timers`."""
+        name, columns = operation_name(table), table.input.columns
+        time = columns[call.time or 0]
+        kind = timestamp_kind(time.type)
+        if kind is not TimestampKind.ROWTIME or isinstance(time.type, LocalZonedTimestampType):
+            self.refuse(f"{name} with timers by another column than a rowtime TIMESTAMP", HINT)
+        if call.order and call.number is None:
+            self.refuse(f"{name} with timers and ORDER BY", "leave out ORDER BY, or use batch mode")
+        if not self.is_in_time(rows) or self.delay_of(rows):
+            self.refuse(f"{name} with timers, of rows that arrive after the watermark,", HINT)
+        self.timed |= self.sources_of(rows)
+        input_ = replace(self.make_input(rows, key, [NEW, *TIMERS]), is_ordered=True)
+        first, width = len(columns), len(call.passed)
+        number = Column(KEY_NUMBER.name, KEY_NUMBER.expression.type)
+        more = (Column(NEW.name, NEW.expression.type), number)
+        passed = (*table.columns[:width], *more, *table.columns[width:], NEXT_TIMER)
+        call = call._replace(
+            order=(),
+            passed=(*call.passed, first, first + 4),
+            arrives=True,
+            timers=relational.TimerColumns(*range(first, first + 5)),
+        )
+        made = replace(table, input=input_.scan, process=call, columns=passed)
+        items = [Item(own, Ref(own, type_, INPUT)) for own, type_ in (*table.columns, *more)]
+        items.append(Item(NEXT_TIMER.name, Ref(*NEXT_TIMER, INPUT)))
+        query = relational.Select(tuple(items), relational.Named(made, INPUT, passed))
+        result = self.add_stage(query, [input_], (), name, inserts=True, drivers=(0,), marks=3)
+        stage = cast("Stage", self.stages[-1])
+        # timers outlive the rows of a key, which therefore do not expire
+        self.stages[-1] = replace(stage, timers=time, retention=0)
+        return result
 
     def _stateful(self, block: relational.Select) -> Relation:
         """Return the result of GROUP BY, DISTINCT or OVER over rows that are read by row."""

@@ -26,7 +26,6 @@ from schema_core.spark.streaming.block_keys import KEY
 from schema_core.spark.streaming.group_windows import INPUT
 from schema_core.spark.streaming.incremental import StreamPlan
 from schema_core.spark.streaming.stage_plans import (
-    NEW,
     RESULT,
     AnyStage,
     Conversion,
@@ -179,18 +178,19 @@ class StageBuilder(ABC):
         inserts: bool,
         complete: bool = False,
         drivers: tuple[int, ...] = (),
-        marked: bool = False,
+        marks: int = 0,
         delay: int | None = None,
     ) -> Scan:
-        """Add a stage, whose query has columns of the key and `NEW` after those of the result.
+        """Add a stage, whose query has columns of the key after those of the result.
 
+        `marks` is the number of further columns after these, of which `NEW` is the first one.
         `delay` is for how many milliseconds a join by bounds of the rowtimes delays its rows.
         """
         columns = result_columns(query)
         hidden = {
             place for places in key for place in places if columns[place].name.startswith(KEY)
         }
-        own = columns[: len(columns) - len(hidden) - marked]
+        own = columns[: len(columns) - len(hidden) - marks]
         result = scan_of(own, len(self.stages))
         inserts = inserts or complete
         if complete and not all(input_.inserts for input_ in inputs):
@@ -209,7 +209,7 @@ class StageBuilder(ABC):
                 name,
                 complete=complete,
                 drivers=drivers,
-                marked=marked,
+                marked=bool(marks),
                 retention=self.retention_of(query, inputs),
             )
         )
@@ -245,12 +245,9 @@ class StageBuilder(ABC):
         return result
 
     def make_input(
-        self, rows: Relation, key: Sequence[Typed] = (), *, marked: bool = False
+        self, rows: Relation, key: Sequence[Typed] = (), marks: Sequence[Item] = ()
     ) -> Input:
-        """Return an input with the columns of a relation by row, and the values of a key.
-
-        If `marked` it has the column `NEW`, too.
-        """
+        """Return an input with the columns of a relation by row, `marks`, and values of a key."""
         inserts = self.inserts(rows)
         columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
         named = (
@@ -261,7 +258,7 @@ class StageBuilder(ABC):
             Item(name, Ref(column.name, column.type, named.alias))
             for name, column in zip(names, columns, strict=True)
         ]
-        items += [NEW] * marked
+        items += marks
         keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
         scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
         return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, format_path
-from schema_core.expressions.typed import Ref
+from schema_core.expressions.typed import Constant, Ref
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Item, Relation, Scan, SourceTable, relations_in
 from schema_core.schema.resolved import ResolvedSchema
@@ -17,11 +17,23 @@ from schema_core.spark.reading.pushdown import scan_demands
 from schema_core.spark.reading.row_kinds import KIND
 from schema_core.spark.streaming.group_windows import ANY, INPUT
 from schema_core.spark.streaming.incremental import StreamPlan
+from schema_core.sql.syntax import Literal, LiteralKind
+from schema_core.types import BigIntType
 
 #: Prefix of the names of tables whose rows a stage reads or returns.
 RESULT: Final = f"{PREFIX}result"
 #: The column that is true for new rows.
 NEW: Final = Item(f"{PREFIX}new", ANY.expression)
+
+#: The columns of an input with timers, after `NEW`: see `relational.TimerColumns`.
+_NUMBER: Final = Constant(Literal(LiteralKind.EXACT, "0"), BigIntType())
+ARRIVED_AT, REACHED, FIRES_UNTIL, KEY_NUMBER = (
+    Item(f"{PREFIX}{name}", _NUMBER)
+    for name in ("arrived_at", "reached", "fires_until", "key_number")
+)
+TIMERS: Final = (ARRIVED_AT, REACHED, FIRES_UNTIL, KEY_NUMBER)
+#: The column of a result with the time of the next timer of a key.
+NEXT_TIMER: Final = Column(f"{PREFIX}next_timer", BigIntType())
 
 #: Positions of columns, of which the first that is not NULL is the value of a key.
 KeyColumns: TypeAlias = tuple[tuple[int, ...], ...]
@@ -120,6 +132,8 @@ class Stage:
             until now, of inputs before theirs. Empty if the result of a key may change.
         marked: Whether `query` computes the rows of the only input together, and its last column
             is true for the new ones.
+        timers: The column with the rowtime of the only input, if its last columns are those of
+            `TIMERS` and timers of a function fire by the watermark; see `timer_stages`.
         retention: For how many milliseconds the rows of a key without changes are kept; 0 is
             forever.
     """
@@ -134,6 +148,7 @@ class Stage:
     drivers: tuple[int, ...] = ()
     marked: bool = False
     retention: int = 0
+    timers: Column | None = None
 
     @property
     def kept(self) -> tuple[int, ...]:

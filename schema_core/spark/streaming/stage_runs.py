@@ -42,7 +42,12 @@ from schema_core.spark.streaming.source_rows import (
     with_all_columns,
 )
 from schema_core.spark.streaming.stage_plans import (
+    ARRIVED_AT,
+    FIRES_UNTIL,
+    KEY_NUMBER,
     NEW,
+    NEXT_TIMER,
+    REACHED,
     AnyStage,
     Conversion,
     Gate,
@@ -140,6 +145,15 @@ class StageRuns:
             for number, stage in enumerate(query.stages)
             for place in stage.kept
         }
+        #: the time of the next timer of each key, and the results of a micro-batch
+        self._timers, self._outputs = (
+            {
+                number: self._rows_in(f"{number}-{name}", inserts=False)
+                for number, stage in enumerate(query.stages)
+                if isinstance(stage, Stage) and stage.timers is not None
+            }
+            for name in ("timers", "output")
+        )
         self._normalized = {
             place: self._rows_in(f"source-{place}", inserts=False)
             for place in query.normalized_sources
@@ -157,7 +171,8 @@ class StageRuns:
     def changes(self, rows: DataFrame, number: int) -> DataFrame:
         """Return the changes of the query for a micro-batch of `tagged_rows`, with `ROW_KIND`."""
         self._require_same_stages(number)
-        for stored in chain(self._normalized.values(), self._kept.values(), self._results.values()):
+        every = (self._normalized, self._kept, self._results, self._timers, self._outputs)
+        for stored in chain.from_iterable(rows_of.values() for rows_of in every):
             stored.begin(number)
         if self._query.reads_sources_again:
             rows.persist()
@@ -172,6 +187,8 @@ class StageRuns:
                     result = self._convert(stage, changes)
                 elif stage.complete:
                     result = self._run_complete(stage, changes)
+                elif stage.timers is not None:
+                    result = self._run_timers(place, stage, changes, times)
                 elif stage.drivers:
                     result = self._run_drivers(place, stage, changes, times)
                 else:
@@ -516,6 +533,52 @@ class StageRuns:
         rows = rows.where(quote(NEW.name)) if stage.marked else rows
         return adding(rows.select(*(quote(column.name) for column in stage.result.columns)))
 
+    def _run_timers(
+        self, place: int, stage: Stage, changes: Mapping[int, Changes], times: BatchTime
+    ) -> DataFrame:
+        """Return the new rows of a function for keys with new rows, or whose timers fire.
+
+        The function is called again for the rows before, between which its timers fire as the
+        watermark was when a row arrived. The time of the next timer of each key is kept.
+        """
+        [input_], stored, timers = stage.inputs, self._kept[place, 0], self._timers[place]
+        arrived = _with_values(
+            self._arrivals(input_, changes), {ARRIVED_AT.name: _bigint(times.before)}
+        )
+        new = stored.add(arrived)
+        keys = new.select(quote(HASH))
+        following = quote(NEXT_TIMER.name)
+        like = new.selectExpr(quote(HASH), f"CAST(NULL AS BIGINT) AS {following}", quote(ROW_KIND))
+        waiting = timers.rows_before(like)
+        has_advanced = times.after is not None and times.after != times.before
+        until = _bigint(times.after if has_advanced else None)
+        if waiting is not None:
+            waiting = timers.remaining(waiting).drop(ROW_KIND)
+            keys = keys.union(waiting.where(f"{following} < {until}").select(quote(HASH)))
+        keys = keys.distinct()
+        before = stored.rows_before(new)
+        rows = new
+        if before is not None:
+            former = _of_keys(_as_former(before), keys, has_key=bool(input_.key))
+            rows = former.unionByName(new)
+        values = {
+            REACHED.name: _bigint(times.before),
+            FIRES_UNTIL.name: until,
+            KEY_NUMBER.name: quote(HASH),
+        }
+        rows = _with_values(rows, values)
+        frames = {id(input_.scan): _as_read(rows, input_)}
+        made = self._frame_of(stage.query, result_columns(stage.query), frames)
+        made = self._outputs[place].replace(adding(made))
+        new_timers = made.where(f"{following} IS NOT NULL").selectExpr(
+            f"{quote(KEY_NUMBER.name)} AS {quote(HASH)}", following
+        )
+        old = None if waiting is None else _of_keys(waiting, keys, has_key=True)
+        timers.compact(timers.add(difference(new_timers, old)))
+        stored.compact(new)
+        rows = made.where(f"{quote(NEW.name)} AND {following} IS NULL")
+        return rows.select(*(quote(column.name) for column in stage.result.columns), ROW_KIND)
+
     def _frames_of_driver(
         self,
         stage: Stage,
@@ -638,6 +701,18 @@ def _at_time(rows: DataFrame, name: str, millis: int) -> DataFrame:
         else quote(field.name)
         for field in rows.schema.fields
     ))  # fmt: skip
+
+
+def _with_values(rows: DataFrame, values: Mapping[str, str]) -> DataFrame:
+    """Return rows with expressions as the values of columns."""
+    return rows.selectExpr(*(
+        f"{values[name]} AS {quote(name)}" if name in values else quote(name)
+        for name in rows.columns
+    ))  # fmt: skip
+
+
+def _bigint(value: int | None) -> str:
+    return "CAST(NULL AS BIGINT)" if value is None else f"{value}L"
 
 
 def _hash(frame: DataFrame, key: KeyColumns) -> str:

@@ -152,12 +152,12 @@ class TimeStages(StageBuilder):
             below = self.add_gate(below, place, "OVER", is_end=False)
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
-        input_ = self.make_input(below, key, marked=True)
+        input_ = self.make_input(below, key, [NEW])
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
         source = replace(named, input=input_.scan, columns=columns)
         query = replace(block, items=(*block.items, mark), source=source)
-        return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marked=True)
+        return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marks=1)
 
     def _is_by_time(
         self, calls: Sequence[FunctionCall], named: relational.Named, below: Relation
