@@ -130,6 +130,25 @@ def test_a_change_adds_no_feature(execute: Execute, tmp_path: Path) -> None:
     assert ["timestampNtz"] == protocol.reader_features == protocol.writer_features
 
 
+def test_properties_of_other_engines_are_kept(execute: Execute, tmp_path: Path) -> None:
+    """A table with them is altered; those that this library does not set are refused."""
+    execute("CREATE TABLE t (a INT)")
+    table = DeltaTable(str(tmp_path / "default" / "t"))
+    theirs = {"owner": "ann", "delta.nonsense": "1"}
+    table.alter.set_table_properties(theirs, raise_if_not_exists=False)
+
+    assert execute("ALTER TABLE t SET ('delta.appendOnly' = 'true', 'owner' = 'bob')") is None
+    assert execute("ALTER TABLE t ADD b INT") is None
+    for key in ("delta.nonsense", "delta.minWriterVersion"):
+        assert execute(f"ALTER TABLE t SET ('{key}' = '7')") == "delta-feature-not-supported"
+    assert execute("CREATE TABLE u (a INT) WITH ('delta.minReaderVersion' = '3')") == (
+        "delta-feature-not-supported"
+    )
+    assert not (tmp_path / "default" / "u").exists()
+    properties = DeltaTable(str(tmp_path / "default" / "t")).metadata().configuration
+    assert {**theirs, "owner": "bob", "delta.appendOnly": "true"} == properties
+
+
 def nested(type_: Any) -> Iterator[Any]:
     """Yield a type by itself, NOT NULL, and within each nested type."""
     yield from (type_, type_.not_null(), DataTypes.ARRAY(type_), DataTypes.MULTISET(type_))

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, Schema
+from deltalake import DeltaTable, Schema, write_deltalake
+from pyspark.sql.types import LongType, StructType
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
-from schema_core.connectors.delta.client import TableAccess, open_version, require_writable
+from schema_core.connectors.delta.client import (
+    TableAccess,
+    delta_errors,
+    open_version,
+    require_writable,
+    schema_fields,
+)
 from schema_core.connectors.delta.connector import DeltaConnector
+from schema_core.connectors.delta.files import _may_match, list_files
+from schema_core.connectors.delta.options import require_properties
 from schema_core.connectors.delta.tasks import (
+    FileReader,
     collect_statistics,
     partition_directory,
     partition_text,
 )
+from schema_core.connectors.delta.writing import delete_rows
 from schema_core.errors import SchemaCoreError
+from schema_core.expressions.comparisons import Comparison
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema as FlinkSchema
 from schema_core.spark.connector import WriteContext
@@ -140,7 +156,13 @@ def test_versions_that_do_not_exist(tmp_path: Path, options: dict[str, str], cod
 
 
 @pytest.mark.parametrize(
-    ("path", "code"), [("~/t", "invalid-option-value"), ("/nowhere/t", "table-not-found")]
+    ("path", "code"),
+    [
+        ("~/t", "invalid-option-value"),
+        ("file:///nowhere/a%20b", "invalid-option-value"),
+        ("/nowhere/a%20b/t", "invalid-option-value"),
+        ("/nowhere/t", "table-not-found"),
+    ],
 )
 def test_paths(path: str, code: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
@@ -173,3 +195,176 @@ def test_statistics_bound_the_values() -> None:
         "maxValues": {"s": "b", "m": 2.0},
         "nullCount": {"s": 0, "t": 0, "n": 0, "m": 1, "f": 0},
     } == collect_statistics(rows)
+
+
+def test_a_credential_is_not_shown() -> None:
+    options = {"path": "s3://b/t", "property.aws_secret_access_key": "hunter2"}
+
+    assert "hunter2" not in repr(TableAccess.of(options))
+
+
+def edit_log(root: Path, version: int, change: Any) -> None:
+    """Replace the actions of a version by those for which a function returns one."""
+    log = root / "_delta_log" / f"{version:020}.json"
+    actions = [change(json.loads(line)) for line in log.read_text().splitlines()]
+    log.write_text("\n".join(json.dumps(action) for action in actions if action))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda action: None if "commitInfo" in action else action,
+        lambda action: {"commitInfo": {"operation": "WRITE"}} if "commitInfo" in action else action,
+    ],
+    ids=["no information", "no time"],
+)
+def test_a_version_without_a_time(tmp_path: Path, change: Any) -> None:
+    """The times of the others are not taken for its own: rows of another version would be read."""
+    for number in range(3):
+        write_deltalake(tmp_path / "t", pa.table({"v": [number]}), mode="append")
+    time = DeltaTable(tmp_path / "t").history()[-1]["timestamp"] / 1000
+    options = {
+        "path": str(tmp_path / "t"),
+        "timestampAsOf": dt.datetime.fromtimestamp(time, dt.UTC).isoformat(),
+    }
+    assert 0 == open_version(options).version()
+    edit_log(tmp_path / "t", 1, change)
+
+    with pytest.raises(SchemaCoreError) as caught:
+        open_version(options)
+    assert "delta-failed" == caught.value.code
+    assert 1 == open_version({"path": str(tmp_path / "t"), "versionAsOf": "1"}).version()
+
+
+def mapped_table(root: Path, mode: str) -> TableAccess:
+    """Write a table whose file has the numbers of a and b, and of fields, the other way round."""
+
+    def columns(first: int) -> list[dict[str, Any]]:
+        return [
+            mapped_column("a", "long", first, "cA"),
+            mapped_column("b", "long", first + 1, "cB"),
+        ]
+
+    def fields(first: int) -> list[pa.Field]:
+        numbers = {"cA": first + 1, "cB": first, "a": first, "b": first + 1}
+        return [pa.field(name, pa.int64(), metadata={"PARQUET:field_id": str(number)})
+                for name, number in numbers.items()][: 4 if mode == "none" else 2]  # fmt: skip
+
+    (root / "_delta_log").mkdir(parents=True)
+    row = {"cA": 10, "cB": 20, "a": 30, "b": 40}
+    nested = pa.field("r", pa.struct(fields(4)), metadata={"PARQUET:field_id": "3"})
+    schema = pa.schema([*fields(1), nested])
+    pq.write_table(pa.Table.from_pylist([{**row, "r": row}], schema), root / "f.parquet")
+    inner = mapped_column("r", {"type": "struct", "fields": columns(4)}, 3, "r")
+    actions: list[dict[str, Any]] = [
+        {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}},
+        {"metaData": {
+            "id": "0", "format": {"provider": "parquet", "options": {}}, "partitionColumns": [],
+            "schemaString": json.dumps({"type": "struct", "fields": [*columns(1), inner]}),
+            "createdTime": 1, "configuration": {
+                "delta.columnMapping.mode": mode, "delta.columnMapping.maxColumnId": "5",
+            },
+        }},
+        {"add": {"path": "f.parquet", "partitionValues": {}, "size": 1, "modificationTime": 1,
+                 "dataChange": True}},
+    ]  # fmt: skip
+    (root / "_delta_log" / f"{0:020}.json").write_text("\n".join(map(json.dumps, actions)))
+    return TableAccess(str(root), {})
+
+
+def mapped_column(name: str, type_: Any, number: int, physical: str) -> Any:
+    metadata = {"delta.columnMapping.id": number, "delta.columnMapping.physicalName": physical}
+    return {**column(name, type_), "metadata": metadata}
+
+
+def read_rows(access: TableAccess) -> list[Mapping[str, Any]]:
+    """Return the rows of a table with the columns a, b and r, read as in tasks."""
+    table = access.open()
+    inner = StructType().add("a", LongType()).add("b", LongType())
+    schema = StructType().add("a", LongType()).add("b", LongType()).add("r", inner)
+    reader = FileReader(access, tuple(schema_fields(table)), schema, has_path=False)
+    payloads = pa.array([pickle.dumps(file) for file in list_files(table)])
+    batches = reader.read([pa.RecordBatch.from_arrays([payloads], ["payload"])])
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("mode", "values"), [("name", (10, 20)), ("id", (20, 10)), ("none", (30, 40))]
+)
+def test_columns_are_mapped_as_the_mode_has_it(
+    tmp_path: Path, mode: str, values: tuple[int, int]
+) -> None:
+    """By physical names, by the numbers of columns in files, or by the names of the schema."""
+    pair = dict(zip("ab", values, strict=True))
+
+    assert [{**pair, "r": pair}] == read_rows(mapped_table(tmp_path / "t", mode))
+
+
+def test_a_file_without_numbers_of_columns(tmp_path: Path) -> None:
+    access = mapped_table(tmp_path / "t", "id")
+    pq.write_table(pa.table({"cA": [1], "cB": [2]}), tmp_path / "t" / "f.parquet")
+
+    with pytest.raises(SchemaCoreError) as caught:
+        read_rows(access)
+    assert "delta-failed" == caught.value.code
+
+
+def test_the_last_date_is_compared(tmp_path: Path) -> None:
+    """A maximum of the year 9999, which statistics shorten, does not bound the values."""
+    times = [dt.datetime(9999, 12, 31, 23, 59, 59, 999999), dt.datetime(2020, 1, 1)]  # noqa: DTZ001
+    write_deltalake(tmp_path / "t", pa.table({"ts": pa.array(times, pa.timestamp("us"))}))
+    (file,) = list_files(DeltaTable(tmp_path / "t"))
+
+    assert _may_match(file, Comparison("ts", "=", times[1]))
+
+
+def test_rows_of_an_append_only_table_are_not_removed(tmp_path: Path) -> None:
+    write_deltalake(
+        tmp_path / "t", pa.table({"v": [1]}), configuration={"delta.appendOnly": "true"}
+    )
+
+    with pytest.raises(SchemaCoreError) as caught:
+        delete_rows(TableAccess(str(tmp_path / "t"), {}))
+    assert "delta-feature-not-supported" == caught.value.code
+    assert "delta.appendOnly" in str(caught.value)
+
+
+def test_a_deletion_vector_belongs_to_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are not read as if they were not deleted, should deltalake name the file otherwise."""
+    write_deltalake(tmp_path / "t", pa.table({"v": [1]}))
+    monkeypatch.setattr(
+        "schema_core.connectors.delta.files._kept_rows", lambda table: {"other": pa.array([False])}
+    )
+
+    with pytest.raises(SchemaCoreError) as caught:
+        list_files(DeltaTable(tmp_path / "t"))
+    assert "delta-failed" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "code"),
+    [
+        ("minReaderVersion", "3", "delta-feature-not-supported"),
+        ("minWriterVersion", "7", "delta-feature-not-supported"),
+        ("enableChangeDataFeed", "true", "delta-feature-not-supported"),
+        ("columnMapping.mode", "name", "delta-feature-not-supported"),
+        ("constraints.c", "a > 0", "delta-feature-not-supported"),
+        ("feature.x", "supported", "delta-feature-not-supported"),
+        ("appendonly", "true", "delta-feature-not-supported"),
+        ("appendOnly", "maybe", "invalid-option-value"),
+        ("checkpointInterval", "0", "invalid-option-value"),
+        ("logRetentionDuration", "soon", "invalid-option-value"),
+    ],
+)
+def test_properties_without_effect_are_refused(key: str, value: str, code: str) -> None:
+    with pytest.raises(SchemaCoreError) as caught:
+        require_properties({f"delta.{key}": value})
+    assert code == caught.value.code
+
+
+def test_a_panic_of_deltalake_has_a_code(tmp_path: Path) -> None:
+    with pytest.raises(SchemaCoreError) as caught, delta_errors():
+        create(tmp_path / "t", column("a"), configuration={"delta.minReaderVersion": "3"})
+    assert "delta-failed" == caught.value.code

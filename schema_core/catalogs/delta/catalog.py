@@ -15,8 +15,13 @@ from schema_core.catalog.managed import is_managed
 from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.stored_catalog import StoredCatalog
-from schema_core.connectors.delta.options import DELTA, PATH, TIMESTAMP_AS_OF, VERSION
-from schema_core.connectors.open_tables.locations import resolve_location
+from schema_core.connectors.delta.options import (
+    DELTA,
+    PATH,
+    TIMESTAMP_AS_OF,
+    VERSION,
+    resolve_table_location,
+)
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, SchemaError
 
@@ -95,7 +100,7 @@ class DeltaCatalog(StoredCatalog[Any]):
         if not is_managed(self.get_table(table_path)):
             return super().get_table_at(table_path, timestamp)
         access = TableAccess(str(self._directory(table_path)), {})
-        version = version_at(access.open(), timestamp)
+        version = version_at(access, access.open(), timestamp)
         if version is None:
             raise NotFoundError(
                 f"the table {table_path.object_name!r} had no version at {timestamp}",
@@ -108,7 +113,7 @@ class DeltaCatalog(StoredCatalog[Any]):
 
 
 def _local_directory(warehouse: str) -> Path:
-    _, directory = resolve_location(warehouse, WAREHOUSE.key)
+    _, directory = resolve_table_location(warehouse, WAREHOUSE.key)
     if directory is None:
         raise SchemaError(
             f"option 'warehouse' must be a local directory, got {warehouse!r}",

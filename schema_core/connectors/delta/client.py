@@ -6,17 +6,25 @@ import datetime as dt
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from deltalake import DeltaTable
+from deltalake._internal import DeltaFileSystemHandler
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import mask_credentials
 from schema_core.base.text import shorten
-from schema_core.connectors.delta.options import PATH, PROPERTY, TIMESTAMP_AS_OF, VERSION
-from schema_core.connectors.open_tables.locations import resolve_location
+from schema_core.connectors.delta.options import (
+    PATH,
+    PROPERTY,
+    TIMESTAMP_AS_OF,
+    VERSION,
+    VERSION_AS_OF,
+    resolve_table_location,
+)
 from schema_core.connectors.open_tables.versions import chosen_version, no_such_version
 from schema_core.errors import (
     ConflictError,
@@ -36,9 +44,21 @@ WRITER_FEATURES = frozenset(
     {"appendOnly", "invariants", "checkConstraints", "timestampNtz", "vacuumProtocolCheck",
      "v2Checkpoint", "deletionVectors", "generatedColumns", "columnMapping", "changeDataFeed"}
 )  # fmt: skip
-#: The versions of the protocol, of readers and writers, with features.
-FEATURES = (3, 7)
+#: The last versions of the protocol, of readers and writers.
+MAX_PROTOCOL = (3, 7)
+#: The metadata of a column with its name in files, of tables with column mapping.
+PHYSICAL_NAME: Final = "delta.columnMapping.physicalName"
+#: The metadata of a column with the number that it has in files, of tables with column mapping.
+FIELD_ID: Final = "delta.columnMapping.id"
+#: Mode of column mapping -> metadata by which columns are not looked up in files.
+UNUSED_METADATA: Mapping[str, Sequence[str]] = {
+    "none": (PHYSICAL_NAME, FIELD_ID),
+    "name": (FIELD_ID,),
+    "id": (),
+}
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+#: The class of failures within deltalake, which is not an `Exception` and in no module.
+PANIC: Final = "PanicException"
 #: The longest part of an error of deltalake in a message.
 MAX_MESSAGE = 500
 
@@ -53,12 +73,12 @@ class TableAccess:
     """
 
     location: str
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)  # has credentials
 
     @staticmethod
     def of(options: Mapping[str, str]) -> TableAccess:
         """Return the access that options describe (`invalid-option-value`)."""
-        location, directory = resolve_location(PATH.of(options) or "", PATH.key)
+        location, directory = resolve_table_location(PATH.of(options) or "", PATH.key)
         prefix = f"{PROPERTY.key}."
         properties = {
             key.removeprefix(prefix): value
@@ -113,34 +133,86 @@ def open_version(options: Mapping[str, str]) -> DeltaTable:
             return access.open(value)
         except ExternalError as error:  # its files of the log were deleted
             raise no_such_version(option, value) from error
-    version = version_at(table, (value - EPOCH) // dt.timedelta(milliseconds=1))
+    version = version_at(access, table, (value - EPOCH) // dt.timedelta(milliseconds=1))
     if version is None:
         raise no_such_version(option, value)
     return access.open(version)
 
 
-def version_at(table: DeltaTable, milliseconds: int) -> int | None:
-    """Return the last version that was committed until a time; None if there was none."""
+def version_at(access: TableAccess, table: DeltaTable, milliseconds: int) -> int | None:
+    """Return the last version that was committed until a time; None if there was none.
+
+    Raises:
+        ExternalError: with code `delta-failed` if a commit has no time: the log may omit it, and
+            deltalake numbers the others as if there were no such commit.
+    """
     with delta_errors():
         commits = table.history()
-    versions = [item["version"] for item in commits if item.get("timestamp", 0) <= milliseconds]
+        before = table.version() - len(commits)
+        log = DeltaFileSystemHandler(access.location, dict(access.properties))
+        is_incomplete = (
+            before >= 0 and log.get_file_info([f"_delta_log/{before:020}.json"])[0].is_file
+        )
+    if is_incomplete or not all("timestamp" in item for item in commits):
+        raise ExternalError(
+            "a version of the table has no time in its log",
+            code="delta-failed",
+            hint=f"read a version by its number, with the option {VERSION_AS_OF.key!r}",
+        )
+    versions = [item["version"] for item in commits if item["timestamp"] <= milliseconds]
     return max(versions, default=None)
 
 
 def schema_fields(table: DeltaTable) -> list[dict[str, Any]]:
-    """Return the columns of a table, as the JSON of its schema has them."""
+    """Return the columns of a table, as the JSON of its schema has them.
+
+    Of the metadata of column mapping they have what finds them in files: in the mode `id` their
+    numbers, in the mode `name` their physical names, else none ("Reader Requirements for Column
+    Mapping" in the Delta protocol).
+    """
     fields: list[dict[str, Any]] = json.loads(table.schema().to_json())["fields"]
+    unused = UNUSED_METADATA[_mapping_mode(table)]
+    for column in _nested_fields(fields):
+        for key in unused:
+            column["metadata"].pop(key, None)
     return fields
+
+
+def _mapping_mode(table: DeltaTable) -> str:
+    mode: str = table.metadata().configuration.get("delta.columnMapping.mode", "none")
+    return mode
+
+
+def physical_name(column: Mapping[str, Any]) -> str:
+    """Return the name of a column or field in files and statistics."""
+    name: str = column["metadata"].get(PHYSICAL_NAME, column["name"])
+    return name
 
 
 def require_readable(table: DeltaTable) -> None:
     """Refuse a table with features that are not read (`delta-feature-not-supported`)."""
     protocol = table.protocol()
     features = set(protocol.reader_features or ())
-    if protocol.min_reader_version > FEATURES[0]:
+    if protocol.min_reader_version > MAX_PROTOCOL[0]:
         raise _not_supported([f"version {protocol.min_reader_version} of readers"], "read")
     if unknown := sorted(features - READER_FEATURES):
         raise _not_supported(unknown, "read")
+    if (mode := _mapping_mode(table)) not in UNUSED_METADATA:
+        raise _not_supported([f"the mode {mode!r} of columnMapping"], "read")
+
+
+def require_removable(table: DeltaTable) -> None:
+    """Refuse to remove rows of a table that accepts new ones only.
+
+    Raises:
+        UnsupportedError: with code `delta-feature-not-supported`.
+    """
+    if table.metadata().configuration.get("delta.appendOnly", "").lower() == "true":
+        raise UnsupportedError(
+            "the table has the property 'delta.appendOnly': its rows are not changed or deleted",
+            code="delta-feature-not-supported",
+            hint="append rows with INSERT INTO, or SET 'delta.appendOnly' = 'false'",
+        )
 
 
 def require_writable(table: DeltaTable) -> None:
@@ -151,18 +223,18 @@ def require_writable(table: DeltaTable) -> None:
     """
     protocol, configuration = table.protocol(), table.metadata().configuration
     features = set(protocol.writer_features or ())
-    if protocol.min_writer_version > FEATURES[1]:
+    if protocol.min_writer_version > MAX_PROTOCOL[1]:
         raise _not_supported([f"version {protocol.min_writer_version} of writers"], "written")
     if unknown := sorted(features - WRITER_FEATURES):
         raise _not_supported(unknown, "written")
     used = [
         (key.startswith("delta.constraints."), f"checkConstraints ({key})") for key in configuration
     ]
-    used.append((configuration.get("delta.columnMapping.mode", "none") != "none", "columnMapping"))
+    used.append((_mapping_mode(table) != "none", "columnMapping"))
     used.append((configuration.get("delta.enableChangeDataFeed") == "true", "changeDataFeed"))
-    for field in _nested_fields(schema_fields(table)):
+    for column in _nested_fields(schema_fields(table)):
         for key, feature in FIELD_FEATURES.items():
-            used.append((key in field["metadata"], f"{feature} (column {field['name']!r})"))
+            used.append((key in column["metadata"], f"{feature} (column {column['name']!r})"))
     if rules := [feature for is_used, feature in used if is_used]:
         raise _not_supported(rules, "written")
 
@@ -182,8 +254,8 @@ def _nested_fields(type_: Any) -> Iterator[dict[str, Any]]:
         match pending.pop():
             case list() as fields:
                 pending += fields
-            case {"name": _, "type": inner, "metadata": _} as field:
-                yield field
+            case {"name": _, "type": inner, "metadata": _} as column:
+                yield column
                 pending.append(inner)
             case {"type": "struct", "fields": fields}:
                 pending.append(fields)
@@ -228,6 +300,14 @@ def delta_errors() -> Iterator[None]:
             f"Delta: {_message(error)}",
             code="delta-failed",
             hint="check the option 'path', and whether its storage can be reached",
+        ) from error
+    except BaseException as error:
+        if type(error).__name__ != PANIC:
+            raise
+        raise ExternalError(
+            f"deltalake: {_message(error)}",
+            code="delta-failed",
+            hint="the log of the table may be malformed: read it with another engine",
         ) from error
 
 

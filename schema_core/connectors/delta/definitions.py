@@ -14,6 +14,7 @@ from schema_core.base.json_codec import STRING, JsonError, mapping, parse_json, 
 from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
 from schema_core.connectors.delta.client import schema_fields
+from schema_core.connectors.delta.options import require_properties
 from schema_core.connectors.open_tables.definitions import (
     StoredColumn,
     is_derived,
@@ -73,7 +74,8 @@ def encode_definition(
 
     Raises:
         UnsupportedError: with code `not-in-delta` for types, names and partition columns that Delta
-            does not have.
+            does not have, or of `require_properties`.
+        SchemaError: with code `invalid-option-value`.
     """
     columns = list(physical_fields(table.resolved_schema))
     schema = to_delta_schema(columns)
@@ -94,6 +96,9 @@ def encode_definition(
         )
     nearest = [from_delta_field(field) for field in schema["fields"]]
     properties, options = split_options(table.options, stored)
+    require_properties(
+        {key: value for key, value in properties.items() if stored.get(key) != value}
+    )
     if options or not is_derived(table, nearest, ()):
         encoded = encode_table(table.copy(options), "carry")
         schema["fields"][0]["metadata"][MAP] = write_json(encoded, sort_keys=True)

@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
-from schema_core.connectors.delta.client import delta_errors, schema_fields
+from schema_core.connectors.delta.client import delta_errors, physical_name, schema_fields
 from schema_core.errors import ExternalError
 from schema_core.expressions.typed import Ref, walk
 from schema_core.types import LocalZonedTimestampType, TimestampType
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from schema_core.expressions.comparisons import Comparison
     from schema_core.spark.filters import Filter
 
-#: The metadata of a column with its name in files, of tables with column mapping.
-PHYSICAL_NAME: Final = "delta.columnMapping.physicalName"
-#: The metadata of a column with its number, of tables with column mapping.
-FIELD_ID: Final = "delta.columnMapping.id"
 #: The largest part of a timestamp that statistics leave out.
 STATISTICS_UNIT: Final = dt.timedelta(milliseconds=1)
 
@@ -73,8 +69,14 @@ def list_files(table: DeltaTable) -> list[DeltaFile]:
                 action.get("num_records"),
                 action.get("partition") or {},
                 columns,
-                kept.get(path),
+                kept.pop(path, None),
             )
+        )
+    if kept:  # their rows would be read as if they were not deleted
+        raise ExternalError(
+            f"the table has deleted rows of the file {show(min(kept))}, which it does not have",
+            code="delta-failed",
+            hint="read the table with another engine, and report its paths",
         )
     return files
 
@@ -109,12 +111,6 @@ def _kept_rows(table: DeltaTable) -> dict[str, Any]:
 
 def _url_path(uri: str) -> str:
     return unquote(urlsplit(uri).path) if "://" in uri else uri
-
-
-def physical_name(field: Mapping[str, Any]) -> str:
-    """Return the name of a column or field in files."""
-    name: str = field["metadata"].get(PHYSICAL_NAME, field["name"])
-    return name
 
 
 # --- filters -------------------------------------------------------------------------------------
@@ -155,7 +151,10 @@ def _may_match(file: DeltaFile, comparison: Comparison) -> bool:
             return True
         nulls, rows = nulls_or_none, file.rows
         if isinstance(high, dt.datetime):
-            high += STATISTICS_UNIT
+            try:
+                high += STATISTICS_UNIT
+            except OverflowError:  # a date of the year 9999 that means no end
+                high = None
     if comparison.operator == "IS NULL":
         return nulls > 0
     if nulls == rows:

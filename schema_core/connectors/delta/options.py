@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
-from schema_core.environment.options import ConfigOption, invalid_value, long
+from schema_core.base.lazy import regex
+from schema_core.connectors.open_tables.locations import resolve_location
+from schema_core.environment.options import ConfigOption, boolean, invalid_value, long, positive
+from schema_core.errors import SchemaError, UnsupportedError, similar
 
 #: The value of the option ``connector``, and of the option ``type`` of catalogs.
 DELTA: Final = "delta"
@@ -52,3 +57,73 @@ TABLE_PROPERTY = ConfigOption(
     "`delta.key` is a property of a new table, such as `delta.appendOnly`",
     is_map=True,
 )
+
+_INTERVAL = regex(r"interval [0-9]{1,9} (?:second|minute|hour|day|week)s?")
+
+
+def _interval(text: str) -> str:
+    """Return the text of an interval of the log.
+
+    >>> _interval("interval 30 days")
+    'interval 30 days'
+    """
+    if _INTERVAL.fullmatch(text) is None:
+        raise invalid_value("an interval such as 'interval 30 days'", text)
+    return text
+
+
+#: The properties of tables that statements set. Others have rules for rows, files or versions of
+#: the protocol that a commit of this library does not follow.
+TABLE_PROPERTIES: tuple[ConfigOption[Any], ...] = (
+    ConfigOption("delta.appendOnly", boolean, False, "refuse changes and deletions of rows"),
+    ConfigOption("delta.checkpointInterval", positive, 10, "the commits between two checkpoints"),
+    ConfigOption(
+        "delta.logRetentionDuration", _interval, "interval 30 days", "how long the log is kept"
+    ),
+    ConfigOption(
+        "delta.deletedFileRetentionDuration",
+        _interval,
+        "interval 1 week",
+        "how long VACUUM keeps removed files",
+    ),
+    ConfigOption("delta.enableExpiredLogCleanup", boolean, True, "delete the expired log"),
+)
+
+
+def require_properties(properties: Mapping[str, str]) -> None:
+    """Refuse properties that a statement sets without effect, or against the protocol.
+
+    Raises:
+        UnsupportedError: with code `delta-feature-not-supported` for a key.
+        SchemaError: with code `invalid-option-value`.
+    """
+    options = {option.key: option for option in TABLE_PROPERTIES}
+    for key in properties:
+        if key.startswith(f"{TABLE_PROPERTY.key}.") and key not in options:
+            raise UnsupportedError(
+                f"the property {key!r} of tables of Delta is not set",
+                code="delta-feature-not-supported",
+                hint=similar(key, options) or f"set one of {', '.join(options)}",
+            )
+    for option in options.values():
+        option.of(properties)
+
+
+#: What deltalake decodes in the path of a directory, and Python and Spark do not.
+_ENCODED = regex(r"%[0-9a-fA-F]{2}")
+
+
+def resolve_table_location(text: str, option: str) -> tuple[str, Path | None]:
+    """Return a location as `resolve_location`.
+
+    Raises:
+        SchemaError: with code `invalid-option-value`, also for a directory with an encoded byte.
+    """
+    location, directory = resolve_location(text, option)
+    if directory is not None and _ENCODED.search(location):
+        raise SchemaError(
+            f"option {option!r} must be a directory without '%' and two digits, got {text!r}",
+            code="invalid-option-value",
+            hint="write a blank as it is, or rename the directory",
+        )
+    return location, directory

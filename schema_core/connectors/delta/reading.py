@@ -13,9 +13,8 @@ from urllib.parse import quote as quote_url
 
 from deltalake import DeltaTable
 
-from schema_core.connectors.delta.client import TableAccess, schema_fields
+from schema_core.connectors.delta.client import PHYSICAL_NAME, TableAccess, schema_fields
 from schema_core.connectors.delta.files import (
-    PHYSICAL_NAME,
     DeltaFile,
     limit_files,
     list_files,

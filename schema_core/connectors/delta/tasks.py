@@ -17,14 +17,15 @@ import pyarrow.parquet as pq
 from deltalake._internal import DeltaFileSystemHandler
 
 from schema_core.base.lazy import dataclass
-from schema_core.connectors.delta.files import FIELD_ID, DeltaFile, physical_name
+from schema_core.connectors.delta.client import FIELD_ID, physical_name
 from schema_core.connectors.open_tables.tasks import attempt_id, collect_rows
-from schema_core.errors import UnsupportedError
+from schema_core.errors import ExternalError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType as SparkStruct
 
     from schema_core.connectors.delta.client import TableAccess
+    from schema_core.connectors.delta.files import DeltaFile
 
 #: The directory of rows whose partition value is NULL, as Hive names it.
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -110,11 +111,8 @@ class FileReader:
         """Yield the columns of the rows of a file, and the number of rows."""
         stream = pa.PythonFile(storage.open_input_file(file.path), mode="r")
         parquet = pq.ParquetFile(stream, coerce_int96_timestamp_unit="us")
-        ids = _field_ids(parquet.schema_arrow)
-        sources = [ids.get(field["metadata"].get(FIELD_ID)) or physical_name(field)
-                   for field in self.fields]  # fmt: skip
-        present = set(parquet.schema_arrow.names)
-        names = [name for name in sources if name in present]
+        sources = find_names(self.fields, parquet.schema_arrow)
+        names = [name for name in sources if name is not None]
         start = 0
         for batch in parquet.iter_batches(columns=names):
             rows = batch
@@ -129,22 +127,38 @@ class FileReader:
                 if field["name"] in file.partition:
                     value = pa.scalar(file.partition[field["name"]], type_)
                     columns.append(pa.repeat(value, rows.num_rows))
-                elif source in present:
-                    columns.append(project(rows.column(source), field["type"]))
-                else:
+                elif source is None:
                     columns.append(pa.nulls(rows.num_rows, type_))
+                else:
+                    columns.append(project(rows.column(source), field["type"]))
             if rows.num_rows:
                 yield columns, rows.num_rows
 
 
-def _field_ids(schema: pa.Schema) -> dict[int | None, str]:
-    """Return the number of each column of a file that has one, and its name."""
-    numbers = ((field.metadata or {}).get(b"PARQUET:field_id") for field in schema)
-    return {
-        int(number): field.name
-        for number, field in zip(numbers, schema, strict=True)
-        if number is not None
-    }
+def find_names(fields: Sequence[Mapping[str, Any]], stored: Iterable[pa.Field]) -> list[str | None]:
+    """Return the name of each field in a file: by its number if it has one, else its physical one.
+
+    None for a field that the file does not have; its values are NULL.
+
+    Raises:
+        ExternalError: with code `delta-failed` for a file without numbers.
+    """
+    names, ids = set(), {}
+    for item in stored:
+        names.add(item.name)
+        if (number := (item.metadata or {}).get(b"PARQUET:field_id")) is not None:
+            ids[int(number)] = item.name
+    if names and not ids and any(FIELD_ID in field["metadata"] for field in fields):
+        raise ExternalError(
+            "a file of the table has no numbers of columns, by which they are mapped",
+            code="delta-failed",
+            hint="rewrite the table with the engine that has written the file",
+        )
+    physical = ((field["metadata"].get(FIELD_ID), physical_name(field)) for field in fields)
+    return [
+        (name if name in names else None) if number is None else ids.get(number)
+        for number, name in physical
+    ]
 
 
 def project(array: Any, target: Any) -> Any:
@@ -154,13 +168,13 @@ def project(array: Any, target: Any) -> Any:
     mask = array.is_null()
     match target:
         case {"type": "struct", "fields": fields}:
-            names = [field.name for field in array.type]
-            parts = dict(zip(names, array.flatten(), strict=True))
+            stored = list(array.type)
+            parts = dict(zip((field.name for field in stored), array.flatten(), strict=True))
             children = [
-                project(parts[physical_name(field)], field["type"])
-                if physical_name(field) in parts
-                else pa.nulls(len(array), to_arrow(field["type"]))
-                for field in fields
+                pa.nulls(len(array), to_arrow(field["type"]))
+                if name is None
+                else project(parts[name], field["type"])
+                for name, field in zip(find_names(fields, stored), fields, strict=True)
             ]
             if not children:
                 return array
@@ -274,7 +288,10 @@ class FileWriter:
         return files
 
     def _partitions(self, table: pa.Table) -> Iterator[tuple[pa.Table, dict[str, str | None]]]:
-        """Yield the rows of each partition without its columns, and the texts of its values."""
+        """Yield the rows of each partition without its columns, and the texts of its values.
+
+        An empty string is refused by the driver: an error of a task has no code there.
+        """
         names = list(self.partition_columns)
         if not names:
             yield table, {}
@@ -283,8 +300,10 @@ class FileWriter:
         numbered = pa.table({**keys, "row": pa.array(range(table.num_rows), pa.int64())})
         groups = numbered.group_by(list(keys)).aggregate([("row", "list")]).to_pylist()
         for group in groups:
-            values = {name: partition_text(group[key], name)
-                      for name, key in zip(names, keys, strict=True)}  # fmt: skip
+            values = {
+                name: "" if group[key] == "" else partition_text(group[key], name)
+                for name, key in zip(names, keys, strict=True)
+            }
             yield table.take(group["row_list"]).drop_columns(names), values
 
 

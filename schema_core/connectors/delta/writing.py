@@ -14,6 +14,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from schema_core.connectors.delta.client import (
     TableAccess,
     delta_errors,
+    require_removable,
     require_writable,
     schema_fields,
 )
@@ -70,6 +71,8 @@ class DeltaStage(OpenTableStage[Any]):
             return
         self._table = self._access.open()
         require_writable(self._table)
+        if context.overwrite or context.row_change is not None:
+            require_removable(self._table)
         fields = match_columns(self._table, context.physical_columns)
         _require_all_columns(self._table, context, fields)
         require_read_version(context, version_names(self._access))
@@ -93,8 +96,12 @@ class DeltaStage(OpenTableStage[Any]):
             partitions = tuple(self._opened.metadata().partition_columns)
         writer = FileWriter(self._access, tuple(fields), partitions, names, self._job)
         rows = to_stored_columns(frame, len(names))
-        return [file for files in self._context.write_partitions(rows, writer.write)
-                for file in files]  # fmt: skip
+        files = [file for files in self._context.write_partitions(rows, writer.write)
+                 for file in files]  # fmt: skip
+        for file in files:
+            for name, text in file.partition.items():
+                partition_text(text, name)  # refuses an empty string
+        return files
 
     def _open(self) -> None:
         """Create the table, unless there is one."""
@@ -259,7 +266,7 @@ def create_table(access: TableAccess, definition: DeltaDefinition) -> None:
 def commit_files(
     table: DeltaTable,
     added: Iterable[NewFile],
-    removed: Iterable[DeltaFile],
+    removed: Sequence[DeltaFile],
     job: str,
     retries: int,
     transactions: Sequence[Transaction] = (),
@@ -275,9 +282,12 @@ def commit_files(
         transactions: The numbers of micro-batches that the commit has.
 
     Raises:
-        UnsupportedError: with code `delta-feature-not-supported` for a file with deleted rows:
-            deltalake does not remove it as the protocol requires.
+        UnsupportedError: with code `delta-feature-not-supported` for removals from a table that is
+            append-only, and of a file with deleted rows: deltalake does not remove it as the
+            protocol requires.
     """
+    if removed:
+        require_removable(table)
     now = now_milliseconds()
     actions: list[AddAction | RemoveAction] = []
     for old in removed:
