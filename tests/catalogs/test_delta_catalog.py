@@ -17,6 +17,7 @@ from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalogs.delta.catalog import DeltaCatalog
 from schema_core.catalogs.delta.object_files import path_of
+from schema_core.environment.connector import find_connector, validate
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.unresolved import Schema
 from schema_core.testing import CatalogContract
@@ -147,6 +148,37 @@ def test_properties_of_other_engines_are_kept(execute: Execute, tmp_path: Path) 
     assert not (tmp_path / "default" / "u").exists()
     properties = DeltaTable(str(tmp_path / "default" / "t")).metadata().configuration
     assert {**theirs, "owner": "bob", "delta.appendOnly": "true"} == properties
+
+
+def test_options_that_the_catalog_chooses(execute: Execute, tmp_path: Path) -> None:
+    """A path would be ignored: it is refused, unless it is a property of another engine."""
+    for options in ("'path' = '/a'", "'table-path' = '/a'", "'property.aws_region' = 'x'"):
+        assert execute(f"CREATE TABLE u (a INT) WITH ({options})") == "unknown-option"
+    execute("CREATE TABLE t (a INT)")
+    assert execute("ALTER TABLE t SET ('path' = '/a')") == "unknown-option"
+    table = DeltaTable(str(tmp_path / "default" / "t"))
+    table.alter.set_table_properties({"path": "/theirs"}, raise_if_not_exists=False)
+
+    assert execute("ALTER TABLE t ADD b INT") is None
+    assert not (tmp_path / "default" / "u").exists()
+
+
+def test_unknown_options_reach_the_connector(tmp_path: Path) -> None:
+    """It refuses them when the table is read or written; properties of the log are not options."""
+    catalog = DeltaCatalog("lake", str(tmp_path))
+    catalog.open()
+    path = ObjectPath("default", "t")
+    table = CatalogTable(Schema.new_builder().column("a", "INT").build())
+    catalog.create_table(path, table.copy({"nonsense": "1", "delta.appendOnly": "true"}), False)
+    directory = str(tmp_path / "default" / "t")
+    log = DeltaTable(directory)
+    log.alter.set_table_properties({"owner": "ann"}, raise_if_not_exists=False)
+
+    options = catalog.connector_options(path, catalog.get_table(path))
+    assert {"connector": "delta", "path": directory, "nonsense": "1"} == options
+    with pytest.raises(SchemaCoreError) as caught:
+        validate(find_connector(options), options)
+    assert "unknown-option" == caught.value.code
 
 
 def nested(type_: Any) -> Iterator[Any]:

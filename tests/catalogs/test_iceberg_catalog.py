@@ -54,6 +54,14 @@ def code(env: TableEnvironment, statement: str) -> str:
     return str(caught.value.code)
 
 
+@pytest.mark.parametrize("key", ["path", "uri", "token", "property.s3.region", "catalog-table"])
+def test_options_that_the_catalog_chooses(env: TableEnvironment, key: str) -> None:
+    env.execute_sql("CREATE TABLE t (a INT)")
+
+    assert code(env, f"CREATE TABLE u (a INT) WITH ('{key}' = 'x')") == "unknown-option"
+    assert code(env, f"ALTER TABLE t SET ('{key}' = 'x')") == "unknown-option"
+
+
 # --- databases -----------------------------------------------------------------------------------
 
 

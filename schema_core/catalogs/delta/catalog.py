@@ -18,6 +18,7 @@ from schema_core.catalog.stores.stored_catalog import StoredCatalog
 from schema_core.connectors.delta.options import (
     DELTA,
     PATH,
+    TABLE_PROPERTY,
     TIMESTAMP_AS_OF,
     VERSION,
     resolve_table_location,
@@ -74,15 +75,22 @@ class DeltaCatalog(StoredCatalog[Any]):
     def connector_options(
         self, table_path: ObjectPath, table: CatalogBaseTable
     ) -> dict[str, str] | None:
-        """Return the options of the connector `delta` for a table."""
+        """Return the options of the connector `delta` for a table.
+
+        They are all but the properties in its log, so that the connector refuses unknown ones.
+        """
         if not is_managed(table):
             return None
-        keys = {option.key for option in VERSION}
-        return {
-            "connector": DELTA,
-            PATH.key: str(self._directory(table_path)),
-            **{key: value for key, value in table.options.items() if key in keys},
+        directory = str(self._directory(table_path))
+        options = {
+            key: value
+            for key, value in table.options.items()
+            if not key.startswith(f"{TABLE_PROPERTY.key}.") and key != PATH.key
         }
+        if set(options) - {option.key for option in VERSION}:
+            for key in self.delta.properties_of(directory):
+                options.pop(key, None)
+        return {**options, "connector": DELTA, PATH.key: directory}
 
     def _directory(self, path: ObjectPath) -> Path:
         return self.warehouse / path.database_name / path.object_name

@@ -39,8 +39,9 @@ from schema_core.connectors.delta.definitions import (
     encode_definition,
     map_of,
 )
+from schema_core.connectors.delta.options import PATH, PROPERTY
 from schema_core.connectors.delta.writing import create_table
-from schema_core.connectors.open_tables.definitions import is_native
+from schema_core.connectors.open_tables.definitions import is_native, require_no_chosen_options
 from schema_core.errors import ConflictError, ExternalError, UnsupportedError, at
 from schema_core.mappings.delta.types import comment_of, field_shape, shape
 
@@ -52,6 +53,9 @@ except ImportError:  # pragma: no cover - Windows
 
 #: A name of a directory that every file system has.
 NAME = regex(r"\w[\w -]{0,99}")
+#: The options of the connector that the catalog chooses.
+CHOSEN: Final = (PATH, PROPERTY)
+CONNECTOR_HINT: Final = "omit it, or set 'connector' = 'delta' for a table in another directory"
 #: The prefix of a directory that is being deleted.
 DROPPED: Final = ".dropped-"
 #: The file that writers of definitions lock.
@@ -130,6 +134,14 @@ class DeltaStore:
 
     # --- reading -------------------------------------------------------------------------------
 
+    def properties_of(self, directory: str) -> dict[str, str]:
+        """Return the properties in the log of a table; none if there is no table."""
+        access = TableAccess(directory, {})
+        if not access.exists():
+            return {}
+        properties: dict[str, str] = access.open().metadata().configuration
+        return properties
+
     def exists(self, key: ObjectKey, parent: DeltaObject | None = None) -> bool:
         directory = self.directory(key)
         if directory is None or key.kind not in (StoredKind.DATABASE, StoredKind.TABLE):
@@ -203,6 +215,7 @@ class DeltaStore:
                 code="delta-failed",
                 hint="use another name, or move the files",
             )
+        require_no_chosen_options(value.options, {}, CHOSEN, CONNECTOR_HINT)
         create_table(TableAccess(str(directory), {}), encode_definition(value))
         return True
 
@@ -224,6 +237,7 @@ class DeltaStore:
             return True
         if not _is_delta(value):
             raise _refusal("a table of Delta cannot have another connector")
+        require_no_chosen_options(value.options, stored.value.options, CHOSEN, CONNECTOR_HINT)
         properties = stored.opened.metadata().configuration
         return _apply(_changes(stored.opened, encode_definition(value, properties)))
 

@@ -70,8 +70,19 @@ from schema_core.connectors.iceberg.client import (
     open_catalog,
     require_version,
 )
-from schema_core.connectors.iceberg.options import DEFAULT_VERSION
-from schema_core.connectors.open_tables.definitions import COMMENT, declared_fields, is_native
+from schema_core.connectors.iceberg.options import (
+    CATALOG_DATABASE,
+    CATALOG_TABLE,
+    CONNECTION,
+    DEFAULT_VERSION,
+)
+from schema_core.connectors.open_tables.definitions import (
+    COMMENT,
+    declared_fields,
+    is_native,
+    require_no_chosen_options,
+)
+from schema_core.environment.options import ConfigOption
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (
@@ -92,6 +103,14 @@ if TYPE_CHECKING:
 MAX_NAME: Final = 255
 #: The property of namespaces without others, in a SQL database.
 EXISTS: Final = "exists"
+#: The options of connectors that the catalog chooses.
+CHOSEN: Final = (
+    *CONNECTION,
+    CATALOG_DATABASE,
+    CATALOG_TABLE,
+    ConfigOption("path", str, None, "the directory, as of other connectors"),
+)
+LOCATION_HINT: Final = "omit it; the directory of a new table is its option 'location'"
 #: Whether the files of a table may be deleted.
 GC_ENABLED: Final = "gc.enabled"
 #: The longest part of a name in the name of a directory.
@@ -268,6 +287,8 @@ class IcebergStore:
             if self.get(key) is not None:
                 return False
             return self.views.create(namespace, key.name, self._view(key, value, parent))
+        if is_native(value):
+            require_no_chosen_options(value.options, {}, CHOSEN, LOCATION_HINT)
         stored = encode_definition(value)
         version = stored.version or DEFAULT_VERSION
         require_version(version)
@@ -337,6 +358,10 @@ class IcebergStore:
         if isinstance(stored.content, View):
             view = self._view(stored.key, value, None)
             return self.views.replace(namespace, name, stored.content, view)
+        if is_native(value):
+            require_no_chosen_options(
+                value.options, stored.content.properties, CHOSEN, LOCATION_HINT
+            )
         changed = _changed_table(stored.content, value, renames)
         before = stored.content.metadata.format_version
         if changed.version != before or not isinstance(self.catalog, RestCatalog):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
-from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.properties.limits import FLINK
 from schema_core.properties.property_map import encode_table, read_table
 from schema_core.properties.sidecar import open_reader
@@ -22,6 +22,7 @@ from schema_core.schema.unresolved import Schema, UnresolvedPrimaryKey, generate
 from schema_core.types import RowField
 
 if TYPE_CHECKING:
+    from schema_core.environment.options import ConfigOption
     from schema_core.schema.resolved import ResolvedSchema
 
 CONNECTOR = "connector"
@@ -45,6 +46,38 @@ class StoredColumn:
 def is_native(table: objects.CatalogBaseTable) -> bool:
     """Return whether the rows of a table are the format's, not those of another connector."""
     return CONNECTOR not in table.options
+
+
+def require_no_chosen_options(
+    options: Mapping[str, str],
+    stored: Mapping[str, str],
+    chosen: Sequence[ConfigOption[Any]],
+    hint: str,
+) -> None:
+    """Refuse options of a connector that a catalog chooses for its tables.
+
+    Args:
+        options: The options of a table without a connector.
+        stored: Those that it has already, such as properties of other engines.
+        chosen: The options that the catalog chooses.
+        hint: What to do instead.
+
+    Raises:
+        SchemaError: with code `unknown-option`.
+    """
+    for key in options:
+        if key not in stored and any(_has_key(option, key) for option in chosen):
+            raise SchemaError(
+                f"the catalog chooses the option {key!r} of its tables",
+                code="unknown-option",
+                hint=hint,
+            )
+
+
+def _has_key(option: ConfigOption[Any], key: str) -> bool:
+    if option.is_map:
+        return key.startswith(f"{option.key}.")
+    return key in (option.key, *option.fallback_keys)
 
 
 def physical_fields(schema: ResolvedSchema) -> Iterator[RowField]:
