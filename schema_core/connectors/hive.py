@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.shared_tables import exclusive, name_of, shares_source
 from schema_core.environment.connector import Visibility
 from schema_core.environment.jobs.atomicity import is_atomic
@@ -83,7 +84,7 @@ class HiveConnector(
         name = hive_table(context)
         session = context.session
         session.catalog.refreshTable(name)  # others may have added files
-        frame = session.table(name)
+        frame = without_float_pushdown(session.table(name))
         stored = {field.name: field.dataType for field in frame.schema.fields}
         zone = jvm_zone(session)
         return select(

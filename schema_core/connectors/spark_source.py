@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.connectors.files.file_formats import truncate_to_precision
 from schema_core.connectors.files.filesystem import definition_of
+from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.shared_tables import (
     exclusive,
     name_of,
@@ -172,7 +173,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
                 frame = load(reader, context, path)
                 if (schema := _with_partitions(source, frame, context)) is not None:
                     frame = reader.schema(schema).load(path)
-            return select_columns(frame, context)
+            return select_columns(without_float_pushdown(frame), context)
 
     def _complete(self, context: TableContext) -> None:
         """Complete the commits of killed jobs before a table's files are used."""

@@ -21,6 +21,7 @@ from schema_core.connectors.delta.files import (
     prune,
 )
 from schema_core.connectors.delta.tasks import NULL_PARTITION, FileReader
+from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
     has_plain_path,
@@ -169,4 +170,4 @@ def _native_frame(
     columns = [col(quote(name)) for name, _ in wanted]
     if FILE_PATH in context.metadata:
         columns.append(path_column(frame, f"{access.location}/"))
-    return frame.select(*columns)
+    return without_float_pushdown(frame.select(*columns))

@@ -115,15 +115,17 @@ class DeltaStage(OpenTableStage[Any]):
     def _path(self, file: DeltaFile) -> str:
         return file.path
 
-    def _files_of_partitions(self, files: Sequence[DeltaFile]) -> Sequence[DeltaFile]:
-        context = self._context
-        if context.partition:
-            wanted = self._texts_of(context.partition)
-            return [
-                file
-                for file in files
-                if all(_text(file, name) == text for name, text in wanted.items())
-            ]
+    def _files_of_partition(
+        self, files: Sequence[DeltaFile], partition: Mapping[str, str]
+    ) -> Sequence[DeltaFile]:
+        wanted = self._texts_of(partition)
+        return [
+            file
+            for file in files
+            if all(_text(file, name) == text for name, text in wanted.items())
+        ]
+
+    def _files_of_new_partitions(self, files: Sequence[DeltaFile]) -> Sequence[DeltaFile]:
         partitions = {tuple(file.partition.items()) for file in self._added}
         names = self._opened.metadata().partition_columns
         return [

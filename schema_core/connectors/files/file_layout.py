@@ -35,6 +35,7 @@ from schema_core.connectors.files.partition_values import (
     partition_text,
     partition_value,
 )
+from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.environment.options import ConfigOption, invalid_value
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, UnsupportedError
 from schema_core.mappings.spark.pyspark_types import (
@@ -269,6 +270,8 @@ class FileLayout:
             frame = self.reader(session).load(self._reader_paths())
             if metadata or self.form.identifier in file_formats.PLACES:
                 frame = csv_files.with_file_metadata(frame)
+            if self.form.identifier in FOOTERS:
+                frame = without_float_pushdown(frame)
             return self._with_current_names(frame)
         dialect = csv_files.dialect_of(self.options, [field.name for field in self.csv.fields])
         dialect = replace(

@@ -28,6 +28,7 @@ from pyiceberg.types import (
 
 from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import dataclass
+from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.iceberg.client import iceberg_errors, require_version
 from schema_core.connectors.iceberg.options import AS_OF_TIMESTAMP, SNAPSHOT_ID, VERSION
 from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
@@ -354,7 +355,7 @@ def _native_frame(
     ]
     if FILE_PATH in context.metadata:
         selected.append(path_column(frame, ""))
-    return frame.select(*selected)
+    return without_float_pushdown(frame.select(*selected))
 
 
 def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContext) -> DataFrame:

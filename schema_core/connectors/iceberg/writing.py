@@ -115,10 +115,12 @@ class IcebergStage(OpenTableStage["DataFile"]):
     def _path(self, file: DataFile) -> str:
         return str(file.file_path)
 
-    def _files_of_partitions(self, files: Sequence[DataFile]) -> Sequence[DataFile]:
-        context = self._context
-        if context.partition:
-            return _files_of_partition(self._opened, files, context.partition, self._added)
+    def _files_of_partition(
+        self, files: Sequence[DataFile], partition: Mapping[str, str]
+    ) -> Sequence[DataFile]:
+        return _files_of_partition(self._opened, files, partition, self._added)
+
+    def _files_of_new_partitions(self, files: Sequence[DataFile]) -> Sequence[DataFile]:
         partitions = {(file.spec_id, repr(file.partition)) for file in self._added}
         _require_current_spec(self._opened, files)
         return [file for file in files if (file.spec_id, repr(file.partition)) in partitions]
@@ -203,10 +205,7 @@ def _files_of_partition(
     partition: Mapping[str, str],
     added: Sequence[DataFile],
 ) -> list[DataFile]:
-    """Return the files of the partitions that a PARTITION clause names.
-
-    The values are compared as those of the new files, or as text if there is none.
-    """
+    """Return the files of a partition, as `OpenTableStage` describes it."""
     _require_current_spec(table, files)
     names = {field.field_id: field.name for field in table.schema().fields}
     places = {

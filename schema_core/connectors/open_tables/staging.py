@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -64,13 +64,13 @@ class OpenTableStage(ABC, Generic[File]):
         return bool(context.upsert_key) and not replaces
 
     def _with_kept_rows(self, frame: DataFrame) -> DataFrame:
-        """Return one row of each key, and the rows of the files that have a row with such a key.
+        """Return the last row of each key, and the rows of the files that have such a key.
 
         These files are replaced.
         """
         context, key = self._context, list(self._context.upsert_key)
         names = [quote(name) for name in context.physical_columns]
-        rows = frame.select(*names).dropDuplicates(key)
+        rows = _last_rows(frame.select(*names), key)
         keys = rows.select(*map(quote, key))
         reading = ReadContext(
             identifier=context.identifier,
@@ -136,9 +136,12 @@ class OpenTableStage(ABC, Generic[File]):
             return files if change.groups is None else self._named_files(files, change.groups)
         if self._upserts:
             return self._named_files(files, self._replaced)
-        if context.creates or not context.table.partition_keys:
+        keys = context.table.partition_keys
+        if context.creates or not keys:
             return files
-        return self._files_of_partitions(files)
+        if context.partition and set(keys) == set(context.partition):
+            return self._files_of_partition(files, context.partition)
+        return self._files_of_new_partitions(files)
 
     def _named_files(self, files: Sequence[File], paths: frozenset[str]) -> Sequence[File]:
         """Return the files with these paths, all of which the table must have."""
@@ -171,8 +174,17 @@ class OpenTableStage(ABC, Generic[File]):
         """Return the path of a file, as `FILE_PATH` has it."""
 
     @abstractmethod
-    def _files_of_partitions(self, files: Sequence[File]) -> Sequence[File]:
-        """Return the files of the partitions that an INSERT OVERWRITE replaces."""
+    def _files_of_partition(
+        self, files: Sequence[File], partition: Mapping[str, str]
+    ) -> Sequence[File]:
+        """Return the files of a partition, whose values are text.
+
+        The values are compared as those of the new files, or as text if there is none.
+        """
+
+    @abstractmethod
+    def _files_of_new_partitions(self, files: Sequence[File]) -> Sequence[File]:
+        """Return the files of the partitions that the new files have."""
 
     @abstractmethod
     def _append(self) -> None:
@@ -181,6 +193,18 @@ class OpenTableStage(ABC, Generic[File]):
     @abstractmethod
     def _replace(self, removed: Sequence[File]) -> None:
         """Commit the new files and the removal of others, if nobody has changed the table."""
+
+
+def _last_rows(frame: DataFrame, key: Sequence[str]) -> DataFrame:
+    """Return the last row of each key, in the order of partitions and of their rows."""
+    functions = functions_of(frame)
+    names = [quote(name) for name in frame.columns]
+    values = functions.struct(*(functions.col(name) for name in names)).alias("v")
+    places = frame.select(values, functions.monotonically_increasing_id().alias("place"))
+    groups = places.groupBy(*(functions.col(f"v.{quote(name)}") for name in key))
+    return groups.agg(functions.max_by("v", "place").alias("v")).select(
+        *(functions.col(f"v.{name}") for name in names)
+    )
 
 
 def to_stored_columns(frame: DataFrame, count: int) -> DataFrame:

@@ -1,0 +1,107 @@
+"""Tables of Iceberg and Delta are read and written alike, and as files of the file system are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet as pq
+
+from schema_core.environment.table_environment import TableEnvironment
+
+#: Runs a statement; returns the sorted rows of a query.
+Run = Callable[[str], list[tuple[Any, ...]]]
+FORMATS = ("iceberg", "delta")
+#: Predicate of floats -> the rows of files whose bounds and dictionaries lack NaN or 0.
+FLOATS = {
+    "f <> 1": (1, 3), "g = 0": (3,), "f >= 0": (2, 3), "r.x = 1 AND r.f <> 1": (1, 3),
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(environment: TableEnvironment, tmp_path: Path) -> Run:
+    """Return what runs statements, with a catalog of each format."""
+
+    def execute(sql: str) -> list[tuple[Any, ...]]:
+        result = environment.execute_sql(sql)
+        if sql.startswith("SELECT"):
+            with result.collect() as rows:
+                return sorted(tuple(row) for row in rows)
+        result.wait()
+        return []
+
+    for name in FORMATS:
+        execute(
+            f"CREATE CATALOG {name} WITH ('type' = '{name}', 'warehouse' = '{tmp_path}/{name}')"
+        )
+    return execute
+
+
+def test_predicates_of_floats_lose_no_rows(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    for number, values in enumerate(((math.nan, 1.0), (-0.0, None))):
+        columns = {
+            "f": pa.array(values, pa.float64()),
+            "g": pa.array(values, pa.float32()),
+            "r": pa.array([{"f": value, "x": 1} for value in values]),
+            "v": pa.array((2 * number + 1, 2 * number + 2), pa.int32()),
+        }
+        pq.write_table(pa.table(columns), str(tmp_path / "files" / f"{number}.parquet"))
+    columns_of_tables = "(f DOUBLE, g FLOAT, r ROW<f DOUBLE, x BIGINT>, v INT)"
+    run(
+        f"CREATE TABLE files {columns_of_tables} WITH ('connector' = 'filesystem', "
+        f"'format' = 'parquet', 'path' = '{tmp_path}/files')"
+    )
+    names = ["files"]
+    for form in FORMATS:
+        names.append(f"{form}.`default`.t")
+        run(f"CREATE TABLE {names[-1]} {columns_of_tables}")
+        run(f"INSERT INTO {names[-1]} SELECT * FROM files WHERE v < 3")
+        run(f"INSERT INTO {names[-1]} SELECT * FROM files WHERE v > 2")
+
+    rows = run(
+        " UNION ALL ".join(
+            f"SELECT '{name}' AS t, '{predicate}' AS p, v FROM {name} WHERE {predicate}"
+            for name in names
+            for predicate in FLOATS
+        )
+    )
+
+    assert rows == sorted(
+        (name, predicate, row)
+        for name in names
+        for predicate, expected in FLOATS.items()
+        for row in expected
+    )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_overwriting_keeps_partitions_without_new_rows(run: Run, form: str) -> None:
+    """They are emptied only by a PARTITION clause with a value for every key."""
+    run(f"USE CATALOG {form}")
+    run("CREATE TABLE t (a INT, b INT, v INT) PARTITIONED BY (a, b)")
+    run("INSERT INTO t VALUES (1, 1, 1), (1, 2, 2), (2, 1, 3)")
+    run("INSERT OVERWRITE t PARTITION (a = 1) SELECT 1, 99")
+    assert [(1, 1, 99), (1, 2, 2), (2, 1, 3)] == run("SELECT * FROM t")
+    run("INSERT OVERWRITE t PARTITION (a = 2) SELECT b, v FROM t WHERE v > 100")
+    assert [(1, 1, 99), (1, 2, 2), (2, 1, 3)] == run("SELECT * FROM t")
+
+    run("INSERT OVERWRITE t PARTITION (a = 2, b = 1) SELECT v FROM t WHERE v > 100")
+
+    assert [(1, 1, 99), (1, 2, 2)] == run("SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_last_row_of_a_key_is_stored(run: Run, form: str) -> None:
+    run(f"USE CATALOG {form}")
+    run("CREATE TABLE t (v INT, id INT, m MAP<STRING, INT>, PRIMARY KEY (id) NOT ENFORCED)")
+    run("INSERT INTO t VALUES (8, 2, MAP['a', 8])")
+    rows = ", ".join(f"({9 - n}, {n % 3}, MAP['a', {n}])" for n in range(9))
+
+    run(f"INSERT INTO t VALUES {rows} ON CONFLICT DO DEDUPLICATE")
+
+    assert [(1, 2, 8), (2, 1, 7), (3, 0, 6)] == run("SELECT v, id, m['a'] FROM t")
