@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from schema_core.base.arguments import require_sequence
-from schema_core.base.lazy import regex
 from schema_core.base.text import show
 from schema_core.catalog.objects import CatalogPartitionSpec, CatalogTable, ResolvedCatalogTable
+from schema_core.catalog.partition_texts import (
+    HIVE_NULL_NAME,
+    NULL_NAME,
+    NULL_NAME_OPTION,
+    PARSED,
+    parse_partition_text,
+)
 from schema_core.catalog.resolve import resolve_table
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.comparisons import Comparison, comparison_of
@@ -21,56 +25,7 @@ from schema_core.expressions.type_checker import check
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, walk
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.sql.parser import parse_expression
-from schema_core.types import (
-    BigIntType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    IntType,
-    SmallIntType,
-    TimestampType,
-    TinyIntType,
-    VarCharType,
-)
-
-#: The option of a table with the value of a partition key that is NULL, and its default.
-NULL_NAME_OPTION, NULL_NAME = "partition.default-name", "__DEFAULT_PARTITION__"
-
-
-def _boolean(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
-def _strict(pattern: str, read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a reader of strings of one form: Python's readers accept others, too."""
-    compiled = regex(pattern)
-
-    def read_strictly(text: str) -> Any:
-        if compiled.fullmatch(text) is None:
-            raise ValueError(text)
-        return read(text)
-
-    return read_strictly
-
-
-_INTEGER = _strict(r"[+-]?[0-9]{1,40}", int)
-
-#: Type of a partition key -> its value from the string of a specification.
-VALUES: Mapping[type[DataType], Callable[[str], Any]] = {
-    BooleanType: _boolean,
-    TinyIntType: _INTEGER,
-    SmallIntType: _INTEGER,
-    IntType: _INTEGER,
-    BigIntType: _INTEGER,
-    DecimalType: _strict(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?", Decimal),
-    VarCharType: str,
-    DateType: _strict("[0-9]{4}-[0-9]{2}-[0-9]{2}", dt.date.fromisoformat),
-    TimestampType: _strict(
-        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.(?:[0-9]{3}|[0-9]{6}))?",
-        dt.datetime.fromisoformat,
-    ),
-}
+from schema_core.types import BooleanType, DataType
 
 #: Operator of a comparison -> its result for a value and the constant.
 OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -84,6 +39,8 @@ OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "NOT IN": lambda value, members: value not in members,
     "BETWEEN": lambda value, bounds: bounds[0] <= value <= bounds[1],
 }
+#: Tests of a value that are not UNKNOWN.
+TRUTH_TESTS = ("IS TRUE", "IS FALSE")
 
 
 def select_partitions(
@@ -94,7 +51,7 @@ def select_partitions(
     """Return the partitions of a table for which all filters are TRUE.
 
     The values are strings, which are read as the types of the partition keys; one that is not of
-    its type is NULL, as `NULL_NAME` is.
+    its type is NULL, as `NULL_NAME` and `HIVE_NULL_NAME` are.
 
     Errors: those of expressions, such as `unknown-column` for a column that is not a partition key;
     `wrong-type` for a filter that is not BOOLEAN; `unsupported-partition-filter` for a filter that
@@ -119,11 +76,11 @@ def select_partitions(
                 hint="compare the key with a literal of its type; combine comparisons by AND, OR "
                 "and NOT",
             )
-    null_name = table.options.get(NULL_NAME_OPTION, NULL_NAME)
+    null_names = (table.options.get(NULL_NAME_OPTION, NULL_NAME), HIVE_NULL_NAME)
 
     def is_selected(spec: CatalogPartitionSpec) -> bool:
         texts = spec.get_partition_spec()
-        values = {key: _value(texts.get(key), type_, null_name) for key, type_ in keys.items()}
+        values = {key: _value(texts.get(key), type_, null_names) for key, type_ in keys.items()}
         return all(_evaluate(predicate, values) is True for predicate in predicates)
 
     return [spec for spec in partitions if is_selected(spec)]
@@ -155,13 +112,15 @@ def prune_partitions(
         for predicate in predicates
         if _is_supported(predicate, keys)
     ]
-    null_name = table.options.get(NULL_NAME_OPTION, NULL_NAME)
+    null_names = (table.options.get(NULL_NAME_OPTION, NULL_NAME), HIVE_NULL_NAME)
 
     def may_have_rows(spec: CatalogPartitionSpec) -> bool:
         texts = spec.get_partition_spec()
-        values = {key: _value(texts.get(key), type_, null_name) for key, type_ in keys.items()}
+        values = {key: _value(texts.get(key), type_, null_names) for key, type_ in keys.items()}
         unread = {
-            key for key, value in values.items() if value is None and texts.get(key) != null_name
+            key
+            for key, value in values.items()
+            if value is None and texts.get(key) not in null_names
         }
         return all(
             names & unread or _evaluate(predicate, values) is True for predicate, names in usable
@@ -174,26 +133,25 @@ def _is_supported(predicate: Typed, keys: Mapping[str, DataType]) -> bool:
     """Return whether a predicate is composed of comparisons of keys with constants."""
     comparison = comparison_of(predicate)
     if comparison is not None:
-        return comparison.column in keys and type(keys[comparison.column]) in VALUES
+        return comparison.column in keys and type(keys[comparison.column]) in PARSED
     if not isinstance(predicate, FunctionCall):
         return False
     is_composed = predicate.function.name in ("AND", "OR", "NOT")
     return is_composed and all(_is_supported(argument, keys) for argument in predicate.arguments)
 
 
-def _value(text: str | None, type_: DataType, null_name: str) -> Any:
-    if text is None or text == null_name:
+def _value(text: str | None, type_: DataType, null_names: Container[str]) -> Any:
+    if text is None or text in null_names or type(type_) not in PARSED:
         return None
-    try:
-        return VALUES[type(type_)](text)
-    except (KeyError, ValueError, InvalidOperation):
-        return None
+    return parse_partition_text(text, type_)
 
 
 def _evaluate(predicate: Typed, values: Mapping[str, Any]) -> bool | None:
     """Return the value of a predicate; None for UNKNOWN."""
     if (comparison := comparison_of(predicate)) is not None:
-        return _compare(comparison, values[comparison.column])
+        value = _compare(comparison, values[comparison.column])
+        is_test = isinstance(predicate, FunctionCall) and predicate.function.name in TRUTH_TESTS
+        return value is True if is_test else value
     call: Any = predicate
     operands = [_evaluate(argument, values) for argument in call.arguments]
     if call.function.name == "NOT":

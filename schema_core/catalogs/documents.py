@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 from urllib.parse import quote, unquote
 
 from schema_core.base.arguments import validate_methods
 from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask_credentials
 from schema_core.catalog.api import Capability, Catalog, rolled_back
 from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
 from schema_core.catalog.resolve import ORIGINS
@@ -93,14 +94,18 @@ class DocumentObject:
 
 
 @contextmanager
-def _store_errors() -> Iterator[None]:
-    """Raise the errors of a store as `catalog-store-failed`."""
+def _store_errors(of_block: BaseException | None = None) -> Iterator[None]:
+    """Raise the errors of a store as `catalog-store-failed`, but `of_block` as it is."""
     try:
         yield
     except SchemaCoreError:
         raise
     except Exception as error:
-        problem = f"the store of the catalog failed: {type(error).__name__}: {error}"
+        if error is of_block:
+            raise
+        problem = mask_credentials(
+            f"the store of the catalog failed: {type(error).__name__}: {error}"
+        )
         raise ExternalError(problem, code="catalog-store-failed") from error
 
 
@@ -254,10 +259,17 @@ class DocumentStore:
 
     @contextmanager
     def transaction(self, writing: bool = False) -> Iterator[DocumentTransaction]:
-        with ExitStack() as stack:
-            with _store_errors():
-                documents = stack.enter_context(self._documents(writing))
+        with _store_errors():
+            context = self._documents(writing)
+            documents = context.__enter__()
+        try:
             yield DocumentTransaction(documents)
+        except BaseException as error:
+            with _store_errors(error):
+                context.__exit__(type(error), error, error.__traceback__)
+            raise
+        with _store_errors():  # of the commit
+            context.__exit__(None, None, None)
 
     def check_name(self, kind: StoredKind, name: str) -> None:
         require_name(kind, name)

@@ -51,7 +51,10 @@ class Comparison(NamedTuple):
 
 
 def comparison_of(expression: Typed) -> Comparison | None:
-    """Return a predicate as a comparison of a column with constants; None for any other."""
+    """Return a predicate as a comparison of a column with constants; None for any other.
+
+    That of ``IS TRUE`` or ``IS FALSE`` is an equality: it is NULL where the test is FALSE.
+    """
     match expression:
         case Ref(name=name, type=BooleanType()):
             return Comparison(name, "=", True)
@@ -90,12 +93,12 @@ def _fits(member: Typed, type_: DataType) -> bool:
     Flink casts it to that type, in which an integer may become another one.
     """
     value = constant_value(member, type_)
-    bits = _BITS.get(type(type_))
+    bits = INTEGER_BITS.get(type(type_))
     return bits is None or (value is not None and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
 
 
 #: The integer types, with their sizes.
-_BITS: dict[type[DataType], int] = {
+INTEGER_BITS: dict[type[DataType], int] = {
     TinyIntType: 8,
     SmallIntType: 16,
     IntType: 32,
@@ -119,8 +122,8 @@ def constant_value(constant: Typed, type_: DataType) -> Any:
     match type_, constant.literal.kind:
         case BooleanType(), LiteralKind.BOOLEAN:
             return text == "TRUE"
-        case _, LiteralKind.EXACT if type(type_) in _BITS:
-            return int(text) if type(constant.type) in _BITS else None
+        case _, LiteralKind.EXACT if type(type_) in INTEGER_BITS:
+            return int(text) if type(constant.type) in INTEGER_BITS else None
         case DecimalType(), LiteralKind.EXACT:
             return Decimal(text)
         case DoubleType(), LiteralKind.EXACT | LiteralKind.APPROXIMATE:

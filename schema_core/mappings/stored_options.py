@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from schema_core.base.secrets import is_secret, mask_value
+from schema_core.catalog.partition_texts import NULL_NAME, NULL_NAME_OPTION
 from schema_core.mappings.stored_types import FILES, TypeFinding
 
 #: Kind of finding -> option -> its value if it is not set.
@@ -33,7 +34,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str | None]] = {
         "tag": None,
     },
     "syntax-changed": {
-        "partition.default-name": "__DEFAULT_PARTITION__",
+        NULL_NAME_OPTION: NULL_NAME,
         "csv.field-delimiter": ",",
         "csv.disable-quote-character": "false",
         "csv.quote-character": '"',

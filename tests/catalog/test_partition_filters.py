@@ -66,3 +66,48 @@ def test_refused(catalog: Any, filters: Any, code: str) -> None:
         catalog.list_partitions_by_filter(EVENTS, filters)
 
     assert code == caught.value.code
+
+
+#: Predicate -> the values of the partitions that it selects; those not of the type are NULL.
+BY_TYPE: dict[str, dict[str, tuple[str, ...]]] = {
+    "BOOLEAN": {
+        "k IS TRUE": ("true",), "NOT (k IS TRUE)": ("FALSE", "__HIVE_DEFAULT_PARTITION__"),
+        "NOT (k IS FALSE)": ("true", "__HIVE_DEFAULT_PARTITION__"), "NOT k": ("FALSE",),
+    },
+    "STRING": {"k IS NULL": ("__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__")},
+    "TIMESTAMP(3)": {
+        "k > TIMESTAMP '2023-01-01 00:00:00'": ("2024-01-01 00:00:00", "2024-01-01T10:30"),
+        "k IS NULL": ("2024-01-01T00:00:00Z", "2024-W01-1", "2024-13-01 00:00:00"),
+    },
+    "DECIMAL(5, 2)": {"k > 1": ("1.5", "999.99"), "k IS NULL": ("NaN", "1e2", "1000")},
+    "TINYINT": {"k < 10": ("-7", "+7"), "k IS NULL": ("1_0", "128", "\u0661", "")},
+    "DATE": {
+        "k = DATE '2024-01-01'": ("2024-01-01",),
+        "k IS NULL": ("2024-W01-1", "2024", "20240101", "0000-01-01"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", BY_TYPE)
+def test_values_are_those_of_the_type(key: str) -> None:
+    env = TableEnvironment.create()
+    env.execute_sql(
+        f"CREATE TABLE t (a INT, k {key}) PARTITIONED BY (k) WITH ('connector' = 'filesystem')"
+    )
+    catalog, path = env.get_catalog("default_catalog"), ObjectPath("default_database", "t")
+    for text in dict.fromkeys(text for texts in BY_TYPE[key].values() for text in texts):
+        catalog.create_partition(
+            path, CatalogPartitionSpec({"k": text}), CatalogPartition({}), False
+        )
+
+    result = {
+        predicate: tuple(
+            spec.get_partition_spec()["k"]
+            for spec in catalog.list_partitions_by_filter(path, [predicate])
+        )
+        for predicate in BY_TYPE[key]
+    }
+
+    assert {name: set(texts) for name, texts in BY_TYPE[key].items()} == {
+        name: set(texts) for name, texts in result.items()
+    }

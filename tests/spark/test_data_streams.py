@@ -173,11 +173,13 @@ def test_a_stream_of_changes_is_a_table(
     keyed = Schema.new_builder().column("k", "STRING NOT NULL").column("n", "INT").primary_key("k")
     upserts = ChangelogMode.upsert()
     assert values == collect(tables.from_changelog_stream(stream, keyed.build(), upserts))
+    absent = Schema.new_builder().column("id", "INT NOT NULL").primary_key("id").build()
     uses: list[tuple[Callable[[], object], str]] = [
         (lambda: tables.from_data_stream(stream), "wrong-argument"),
         (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.insert_only()),
          "wrong-argument"),
         (lambda: tables.from_changelog_stream(stream, schema, upserts), "wrong-argument"),
+        (lambda: tables.from_changelog_stream(stream, absent, upserts), "unknown-column"),
         (lambda: tables.from_changelog_stream(stream, computed), "needs-flink"),
     ]  # fmt: skip
     for use, code in uses:

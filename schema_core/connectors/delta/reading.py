@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as quote_url
 
+from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from deltalake import DeltaTable
 
 from schema_core.connectors.delta.client import PHYSICAL_NAME, TableAccess, schema_fields
@@ -20,7 +21,7 @@ from schema_core.connectors.delta.files import (
     list_files,
     prune,
 )
-from schema_core.connectors.delta.tasks import NULL_PARTITION, FileReader
+from schema_core.connectors.delta.tasks import FileReader
 from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
@@ -148,7 +149,7 @@ def _has_native_path(
     directories = []
     for name in partitions:
         value = file.partition[name]
-        text = NULL_PARTITION if value is None else str(value)
+        text = HIVE_NULL_NAME if value is None else str(value)
         is_plain = quote_url(text, safe="") == text and quote_url(name, safe="") == name
         if not is_plain or (name in fields and context.columns[name].root not in DIRECTORY_ROOTS):
             return False

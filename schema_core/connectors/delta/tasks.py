@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from deltalake._internal import DeltaFileSystemHandler
 
 from schema_core.base.lazy import dataclass
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from schema_core.connectors.delta.client import TableAccess
     from schema_core.connectors.delta.files import DeltaFile
 
-#: The directory of rows whose partition value is NULL, as Hive names it.
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 #: The most characters of strings in statistics.
 MAX_STATISTICS = 32
 #: The most digits of decimals in statistics, whose numbers other readers may parse as doubles.
@@ -341,7 +340,7 @@ def partition_directory(partition: Mapping[str, str | None]) -> str:
     'k=a_b/d=__HIVE_DEFAULT_PARTITION__/'
     """
     parts = (
-        f"{column}={NULL_PARTITION if text is None else text}" for column, text in partition.items()
+        f"{column}={HIVE_NULL_NAME if text is None else text}" for column, text in partition.items()
     )
     return "".join(re.sub(r"[^\w.=-]", "_", part, flags=re.ASCII)[:100] + "/" for part in parts)
 

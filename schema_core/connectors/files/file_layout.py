@@ -18,7 +18,12 @@ from schema_core.catalog.changes.column_history import (
     file_paths,
 )
 from schema_core.catalog.changes.table_changes import Path
-from schema_core.catalog.partition_filters import NULL_NAME, NULL_NAME_OPTION
+from schema_core.catalog.partition_texts import (
+    HIVE_NULL_NAME,
+    NULL_NAME,
+    NULL_NAME_OPTION,
+    is_plain,
+)
 from schema_core.connectors.files import csv_files, field_values, file_formats, stored_names
 from schema_core.connectors.files.avro_files import AVRO, LEGACY, with_instants
 from schema_core.connectors.files.csv_survey import (
@@ -31,7 +36,6 @@ from schema_core.connectors.files.file_ages import OTHER, READ_APART, FileAges
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles, check_files
 from schema_core.connectors.files.partition_values import (
     PARTITION_ZONE,
-    is_plain,
     partition_text,
     partition_value,
 )
@@ -69,8 +73,6 @@ TEXT = types.VarCharType(types.MAX_LENGTH)
 #: The prefix of the name of a dropped column of older csv files; its position follows.
 DROPPED: Final = "schema_core_dropped_"
 
-#: The directory name that Spark reads as NULL.
-SPARK_NULL = "__HIVE_DEFAULT_PARTITION__"
 #: Characters that make a path a pattern for Spark's streaming source.
 _PATTERN = frozenset("*?[]{}\\")
 #: Spark's streaming source skips files that are older than the newest by more than this.
@@ -534,7 +536,7 @@ class FileLayout:
             ),
         )
         default = DEFAULT_PARTITION.of(self.options) or ""
-        value = nodes.call("nullif", nodes.call("nullif", value, default), SPARK_NULL)
+        value = nodes.call("nullif", nodes.call("nullif", value, default), HIVE_NULL_NAME)
         expected = f"the value of {key!r} in the name of a directory is not a "
         read = nodes.let(
             value,
@@ -769,9 +771,9 @@ class FileLayout:
         for key, texts in values.items():
             type_ = column_types[key].nullable()
             node: nodes.Node = ColumnNode(key)
-            # Spark reads NULL from the directory `SPARK_NULL` only
-            if not {default, SPARK_NULL}.isdisjoint(texts):
-                node = nodes.call("nullif", nodes.call("coalesce", node, SPARK_NULL), default)
+            # Spark reads NULL from the directory `HIVE_NULL_NAME` only
+            if not {default, HIVE_NULL_NAME}.isdisjoint(texts):
+                node = nodes.call("nullif", nodes.call("coalesce", node, HIVE_NULL_NAME), default)
             asked = sorted(text for text in texts if text != default and not is_plain(text, type_))
             read = self._read_partitions(context, key, asked) if asked else {}
             if is_fine(type_):  # a struct, by which Spark does not prune

@@ -40,7 +40,6 @@ from schema_core.connectors.files.file_layout import (
 )
 from schema_core.connectors.files.file_schemas import FOOTERS, CheckedFiles
 from schema_core.connectors.files.partition_values import (
-    MICROSECONDS,
     is_canonical,
     partition_value,
 )
@@ -64,6 +63,7 @@ from schema_core.environment.options import (
 from schema_core.environment.planner import fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import ExternalError, UnsupportedError, at
+from schema_core.expressions.comparisons import MICROSECONDS
 from schema_core.mappings.exact_types import TYPE_KEY
 from schema_core.mappings.spark.pyspark_types import (
     from_struct_field,

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
-from collections.abc import Mapping
-from contextlib import suppress
-
 from schema_core import types
+from schema_core.catalog.partition_texts import is_plain
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
@@ -15,66 +11,8 @@ from schema_core.spark.compiler.translation import INTEGERS
 
 TEXT = types.VarCharType(types.MAX_LENGTH)
 
-#: Fractional digits of seconds in Spark's types.
-MICROSECONDS = 6
-
 #: The time zone of TIMESTAMP_LTZ in names of directories, whatever the session's.
 PARTITION_ZONE = "UTC"
-
-
-_DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-_MINUTES = r"[0-9]{2}:[0-9]{2}"
-_CLOCK = rf"{_MINUTES}:[0-9]{{2}}"
-
-#: Type -> strings that Spark and Flink cast to the same value, as most partition names are.
-_PLAIN: Mapping[type[types.DataType], str] = {
-    types.BooleanType: "true|false|TRUE|FALSE",
-    types.TinyIntType: "[0-9]{1,2}",
-    types.SmallIntType: "[0-9]{1,4}",
-    types.IntType: "[0-9]{1,9}",
-    types.BigIntType: "[0-9]{1,18}",
-    types.DateType: _DAY,
-    types.TimeType: _CLOCK,
-    types.TimestampType: f"{_DAY}[T ]{_CLOCK}",
-    types.FloatType: r"-?[0-9]{1,7}\.[0-9]{1,7}",
-    types.DoubleType: r"-?[0-9]{1,15}\.[0-9]{1,15}",
-}
-
-
-def is_plain(text: str, type_: types.DataType) -> bool:
-    """Return whether Spark reads a string as the same value as Flink.
-
-    >>> is_plain("7", types.IntType()), is_plain("2024-02-30", types.DateType())
-    (True, False)
-    """
-    digits = 0
-    match type_:
-        case types.CharType() | types.VarCharType():
-            return True
-        case types.TimestampType() if len(text) == len("2024-02-29T10:00"):
-            pattern = f"{_DAY}T{_MINUTES}"
-        case types.DecimalType():
-            pattern = f"-?[0-9]{{1,{type_.precision - type_.scale}}}"
-            digits = type_.scale
-            if type_.precision == type_.scale:
-                return False
-        case types.TimeType() | types.TimestampType():
-            pattern, digits = _PLAIN[type(type_)], min(type_.precision, MICROSECONDS)
-        case _:
-            pattern = _PLAIN.get(type(type_), "(?!)")
-    fraction = rf"(\.[0-9]{{1,{digits}}})?" if digits else ""
-    if re.fullmatch(pattern + fraction, text) is None:
-        return False
-    with suppress(ValueError):
-        match type_:
-            case types.DateType():
-                dt.date.fromisoformat(text)
-            case types.TimeType():
-                dt.time.fromisoformat(text.partition(".")[0])
-            case types.TimestampType():
-                dt.datetime.fromisoformat(text.partition(".")[0])
-        return True
-    return False
 
 
 def partition_value(node: nodes.Node, type_: types.DataType) -> nodes.Node:

@@ -19,7 +19,7 @@ from schema_core.environment.table_api.relational import require_expression
 from schema_core.environment.table_api.table import Table, require_table
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.environment.unbounded import find_unbounded_table
-from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.fluent_functions import call_sql, col, descriptor, map_
 from schema_core.pyflink.absent import RefusesMethods
@@ -329,7 +329,7 @@ class StreamTableEnvironment(TableEnvironment):
 
         Raises:
             SchemaError: as `from_data_stream`; with code `wrong-argument` for upserts without a
-                key.
+                key, `unknown-column` for upserts without a column of the key.
         """
         require_instance(data_stream, DataStream, "data_stream")
         require_instance(changelog_mode, (ChangelogMode, type(None)), "changelog_mode")
@@ -362,6 +362,13 @@ class StreamTableEnvironment(TableEnvironment):
             )
         columns = Schema.new_builder().from_resolved_schema(changes.table.get_resolved_schema())
         own = [name for name in changes.table.column_names() if name != KIND]
+        for name in key.column_names:
+            if name not in own:
+                raise SchemaError(
+                    f"the stream of upserts has no column {name!r} of the primary key",
+                    code="unknown-column",
+                    hint=similar(name, own) or "declare a key of columns of the stream",
+                )
         frame = changes.table.to_spark()
         order = f"struct(monotonically_increasing_id() AS place) AS {quote(CHANGE_ORDER)}"
         ordered = frame.withColumnRenamed(KIND, ROW_KIND).selectExpr("*", order)
