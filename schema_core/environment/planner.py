@@ -35,9 +35,9 @@ class BoundTable:
 
     identifier: ObjectIdentifier
     table: ResolvedCatalogTable
-    is_temporary: bool = False
     #: resolves the references of options, which those of `table` do not have
-    references: OptionReferences = field(default_factory=OptionReferences, compare=False)
+    references: OptionReferences = field(compare=False)
+    is_temporary: bool = False
 
     def with_hints(self, hints: Sequence[Hint], configuration: Mapping[str, str]) -> BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.

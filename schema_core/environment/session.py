@@ -318,7 +318,7 @@ class Session:
             )
 
     def model(self, name: Name) -> Model:
-        """Return a model (`model-not-found`)."""
+        """Return a model (`model-not-found`) with the values of the references in its options."""
         identifier = self.identifier(name)
         with at_span(name.span):
             found = self.models.get(identifier)
@@ -326,7 +326,8 @@ class Session:
             tuple(Column(column.name, column.data_type) for column in schema.columns)
             for schema in (found.resolved_input_schema, found.resolved_output_schema)
         )
-        return Model(inputs, outputs, found.options, identifier)
+        options = self.option_references.resolve(found.options)
+        return Model(inputs, outputs, options, identifier)
 
     def table(self, path: tuple[str, ...], span: Span) -> SourceTable:
         """Resolve a table in a query; a view's query is checked."""
@@ -474,4 +475,4 @@ class Session:
         """
         options = self.option_references.resolve(table.options)
         bound = table if options == table.options else table.copy(options)
-        return BoundTable(identifier, bound, is_temporary, self.option_references)
+        return BoundTable(identifier, bound, self.option_references, is_temporary)

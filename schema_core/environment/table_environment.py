@@ -51,7 +51,7 @@ from schema_core.environment.options import (
     PYTHON_REQUIREMENTS,
     warn_deprecated,
 )
-from schema_core.environment.planner import BoundTable, Planner
+from schema_core.environment.planner import Planner
 from schema_core.environment.plans.compiled_plan import PlanReference
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import TableResult
@@ -586,7 +586,7 @@ class TableEnvironment:
         statement = CreateTable(Name(parts), query=query.query, or_replace=True, create=False)
         resolved = resolve_table(table, self._session.resolver)
         filled = tuple(Name((column.name,)) for column in relation.columns)
-        require_fit(relation, BoundTable(identifier, resolved), Writing(filled))
+        require_fit(relation, self._session.bind_table(identifier, resolved), Writing(filled))
         creation = TableCreation(statement, identifier, relation, resolved)
         return create_table_as(self._session, creation)
 

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from schema_core import TableEnvironment
+from schema_core import DataTypes, Schema, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import SecretString, mask, without_secrets
 from schema_core.environment.option_references import OptionReferences
+from schema_core.environment.table_api.descriptor import TableDescriptor
+from schema_core.environment.table_api.table import inline
 from schema_core.errors import SchemaCoreError
+from schema_core.sql.syntax import Name
 
 ORDERS = ObjectIdentifier.of("default_catalog", "default_database", "orders")
 
@@ -109,6 +112,30 @@ def test_catalogs_and_connections_store_references(directory: Path) -> None:
 
     env.execute_sql("CREATE CONNECTION c WITH ('type' = 'x', 'user' = '${env:SHOP_USER}')")
     ((shown,),) = env.execute_sql("SHOW CREATE CONNECTION c").collect()
+    assert "'${env:SHOP_USER}'" in shown
+
+
+def test_descriptors_and_models_have_values(directory: Path) -> None:
+    """The targets of `execute_insert`, and what the provider of a model gets."""
+    env = TableEnvironment.create()
+    schema = Schema.new_builder().column("a", DataTypes.INT()).build()
+    descriptor = TableDescriptor.for_connector("filesystem").schema(schema)
+    target = descriptor.option("path", "/x/${env:SHOP_USER}").option("format", "csv").build()
+    with pytest.raises(SchemaCoreError) as caught:
+        inline(env._session, target)
+    assert "option-reference-not-allowed" == caught.value.code
+
+    env.allow_option_references(["SHOP_USER"])
+    env.execute_sql(
+        "CREATE MODEL m INPUT (a INT) OUTPUT (b INT) WITH ('provider' = 'x', 'key' = "
+        "'${env:SHOP_USER}')"
+    )
+    model = env._session.model(Name(("m",)))
+
+    assert "/x/annabel" == inline(env._session, target).table.options["path"]
+    assert "annabel" == model.options["key"]
+    assert "annabel" not in repr(model)
+    ((shown,),) = env.execute_sql("SHOW CREATE MODEL m").collect()
     assert "'${env:SHOP_USER}'" in shown
 
 

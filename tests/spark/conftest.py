@@ -22,6 +22,7 @@ from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.environment import connector as module
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import Ability, Connector
+from schema_core.environment.option_references import OptionReferences
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.table_environment import TableEnvironment
@@ -131,7 +132,7 @@ def table(tmp_path: Path) -> Callable[..., BoundTable]:
         every = {"connector": "filesystem", "path": str(path), "format": form, **(options or {})}
         written = CatalogTable(schema, tuple(partitions), options=every)
         resolved = resolve_table(written, SchemaResolver(streaming=False))
-        return BoundTable(ObjectIdentifier.of("c", "d", "t"), resolved)
+        return BoundTable(ObjectIdentifier.of("c", "d", "t"), resolved, OptionReferences())
 
     return make
 

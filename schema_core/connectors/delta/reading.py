@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as quote_url
 
-from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from deltalake import DeltaTable
 
+from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from schema_core.connectors.delta.client import PHYSICAL_NAME, TableAccess, schema_fields
 from schema_core.connectors.delta.files import (
     DeltaFile,

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from deltalake._internal import DeltaFileSystemHandler
 
 from schema_core.base.lazy import dataclass
+from schema_core.catalog.partition_texts import HIVE_NULL_NAME
 from schema_core.connectors.delta.client import FIELD_ID, physical_name
 from schema_core.connectors.open_tables.tasks import attempt_id, collect_rows
 from schema_core.errors import ExternalError, UnsupportedError

@@ -1391,7 +1391,10 @@ def _select_all(session: Session, identifier: ObjectIdentifier, schema: Resolved
 
 
 def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
-    """Register a descriptor's table under a name that no path can express (`missing-schema`)."""
+    """Register a descriptor's table under a name that no path can express (`missing-schema`).
+
+    Errors are also those of `Session.bind_table`.
+    """
     table = resolve_table(descriptor.to_catalog_table(), session.resolver)
     if session.checks_metadata:
         check_declared_metadata(table, "define")
@@ -1399,7 +1402,7 @@ def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
     word = f"anonymous_{connector}" if connector else "anonymous"
     identifier = ObjectIdentifier(UNKNOWN, UNKNOWN, f"*{word}${session.next_number()}*")
     session.temporary.tables.create(identifier, table, ignore_if_exists=False)
-    return BoundTable(identifier, table, is_temporary=True)
+    return session.bind_table(identifier, table, is_temporary=True)
 
 
 def table_of_descriptor(session: Session, descriptor: TableDescriptor) -> Table:
