@@ -56,7 +56,6 @@ REASONS: dict[str, str] = {
 
 #: Name in PyFlink -> how it behaves otherwise with the same arguments.
 BEHAVIOR: dict[str, str] = {
-    "pyflink.common.types.Row.__repr__": "without angle brackets: `Row(1, 'a')`",
     "pyflink.table.types.DataType.__str__": "the type as SQL writes it: `DECIMAL(10, 2)`",
     "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
     "pyflink.table.types.RowField.__str__": "the same as its `repr`",

@@ -193,6 +193,7 @@ HIGHER: dict[str, str] = {
     "schema_html": "schema_core.report.schemas:schema_html",
     "schema_page": "schema_core.report.schemas:schema_page",
     "unresolved_schema_html": "schema_core.report.schemas:unresolved_schema_html",
+    "mapped_package": "schema_core.pyflink.programs:mapped_package",
     "row_type_html": "schema_core.report.schemas:row_type_html",
     "result_html": "schema_core.report.schemas:result_html",
     "lineage": "schema_core.report.lineage:find_lineage",

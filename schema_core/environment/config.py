@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import field, replace
 from datetime import timedelta
-from enum import Enum
+from enum import IntEnum
 from types import NoneType
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -163,7 +163,7 @@ _KNOWN: dict[str, session_options.ConfigOption[Any]] = {
 }
 
 
-class SqlDialect(Enum):
+class SqlDialect(IntEnum):
     """The SQL dialects that `TableConfig` names. Statements are Flink's, `DEFAULT`."""
 
     DEFAULT = 0

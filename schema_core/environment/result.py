@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any, Final, Self
 from unicodedata import east_asian_width
 
@@ -47,11 +47,11 @@ class PrintStyle(Enum):
     LISTING = "listing"
 
 
-class ResultKind(Enum):
-    """Whether a statement returns rows or only its success."""
+class ResultKind(IntEnum):
+    """Whether a statement returns rows or only its success; the numbers are PyFlink's."""
 
-    SUCCESS = "SUCCESS"
-    SUCCESS_WITH_CONTENT = "SUCCESS_WITH_CONTENT"
+    SUCCESS = 0
+    SUCCESS_WITH_CONTENT = 1
 
 
 def _text(value: object) -> str | None:
@@ -68,7 +68,7 @@ def as_row(values: Iterable[Any], types: Sequence[DataType]) -> Row:
     """Return values of these types as PyFlink does: nested rows are `Row` objects too.
 
     >>> as_row((1, [("x",)]), [DataTypes.INT(), DataTypes.of("ARRAY<ROW<a STRING>>")])
-    Row(1, [Row('x')])
+    <Row(1, [<Row('x')>])>
     """
     return Row(*(_as_value(value, type_) for value, type_ in zip(values, types, strict=True)))
 

@@ -107,6 +107,12 @@ def _installed_place() -> str | None:
     return str(Path(next(place for place in places if place)).parent)
 
 
+def mapped_package() -> str | None:
+    """Return a directory with the package `pyflink` for workers, if this process maps imports."""
+    is_mapped = any(isinstance(finder, PyFlinkModules) for finder in sys.meta_path)
+    return _inherited_package() if is_mapped else None
+
+
 def _inherited_package() -> str:
     """Return a directory with `INHERITED`, which is deleted at the end of the process."""
     package = Path(_directory().name, NAME)

@@ -175,7 +175,7 @@ def _of_block(block: relational.Select, rules: _Rules) -> str | None:
         return None
     if block.qualify is not None:
         return "ROW_NUMBER"
-    if ranking.descending if ranking is not None else _selects_by_rank(block):
+    if (ranking is None or ranking.descending) and _selects_by_rank(block):
         return "ROW_NUMBER"
     return _of_subqueries(block, expressions, rules) or _of_rows(block, expressions, rules)
 

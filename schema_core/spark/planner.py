@@ -46,7 +46,7 @@ from schema_core.spark.streaming.changes_by_row import (
 from schema_core.spark.streaming.stage_plans import StagedQuery
 from schema_core.spark.streaming.streaming import StreamPlanner, needs_all_rows
 from schema_core.spark.writing.row_changes import RowChanger
-from schema_core.spark.writing.sinks import Writer, sink_losses
+from schema_core.spark.writing.sinks import ChangesOfQuery, Writer, sink_losses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +142,20 @@ class SparkPlanner:
             return self._changes_as(plan, columns, lambda convert: convert(frame(), columns), reads)
         return self._changes_as(plan, columns, partial(_rows_as, frame(), columns), reads)
 
+    def _changes_for_sink(self, query: Relation) -> ChangesOfQuery | None:
+        """Return the changes of a query of bounded tables in streaming mode, if there are any."""
+        if not returns_changes(self.context.options) or self._reader.reads_changes(query):
+            return None
+        if (plan := changes_by_row(query)) is None:
+            return None
+        frame_of = partial(self._reader.frame, session=self._session.open_session(), reads=[])
+        leaves = {id(leaf): frame_of(leaf, result_columns(leaf)) for leaf in plan.leaves}
+
+        def parts(query: Relation, columns: Columns, frames: Mapping[int, DataFrame]) -> DataFrame:
+            return frame_of(query, columns, frames=frames)
+
+        return ChangesOfQuery(plan.query, partial(frame_of_changes, plan, leaves, parts))
+
     def _changes_as(
         self, plan: ChangesByRow, columns: Columns, rows: RowsAs, reads: list[Read]
     ) -> RowsAs:
@@ -191,6 +205,9 @@ class SparkPlanner:
             record=self._record,
             has_kinds=changes is not None,
             on_conflict=on_conflict,
+            changes=self._changes_for_sink(query)
+            if changes is None and on_conflict is None
+            else None,
         )
 
     @jvm_errors()

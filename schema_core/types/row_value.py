@@ -208,7 +208,7 @@ class Row:
 
     def __repr__(self) -> str:
         if self._names is None:
-            return f"Row({', '.join(map(repr, self._values))})"
+            return f"<Row({', '.join(map(repr, self._values))})>"
         pairs = zip(self._names, self._values, strict=False)
         return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 

@@ -497,7 +497,7 @@ def test_rows_are_fetched_as_they_are_read(
     del reader
     jobs = len(tracker.getJobIdsForGroup("reading"))
 
-    assert "Row(0, Row(0, [0]))" == repr(first)
+    assert "<Row(0, <Row(0, [0])>)>" == repr(first)
     assert 2000 == batch.num_rows
     assert (1, 2) == (one_job, jobs)
     assert 40_000 == len({row[0] for row in table.execute().rows})

@@ -18,6 +18,8 @@ from tests.slow_tests import draw_cases, keywords
 from tests.support import CASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
     from schema_core import TableResult
@@ -89,6 +91,32 @@ def test_changes_are_printed_with_their_kinds(
         "| -U |                    1 |\n| +U |                    3 |\n"
         "+----+----------------------+\n3 rows in set\n"
     )
+
+
+def test_sinks_of_changes_are_written_as_rows_arrive(
+    env: TableEnvironment, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A table with a key, such as one of `jdbc`, has the final rows of each key."""
+    columns = "(k STRING, n BIGINT) WITH"
+    env.execute_sql(f"CREATE TEMPORARY TABLE printed {columns} ('connector' = 'print')")
+    env.execute_sql(
+        f"CREATE TEMPORARY TABLE stored {columns} ('connector' = 'filesystem',"
+        f" 'path' = '{tmp_path}/stored', 'format' = 'debezium-json')"
+    )
+    counts = "SELECT k, COUNT(*) FROM t WHERE k <> 'b' GROUP BY k"
+    env.execute_sql(f"INSERT INTO printed {counts}").wait()
+    env.execute_sql(f"INSERT INTO stored {counts}").wait()
+    lines = [
+        json.loads(line)
+        for file in (tmp_path / "stored").rglob("*")
+        if file.is_file() and not file.name.startswith((".", "_"))
+        for line in file.read_text("utf-8").splitlines()
+    ]
+
+    assert ["+I[a, 1]", "-U[a, 1]", "+U[a, 2]", "+I[c, 1]"] == (
+        capsys.readouterr().out.splitlines()[:4]
+    )
+    assert ["c", "d", "c", "c", "d", "c", "d", "c"] == [line["op"] for line in lines]
 
 
 class Total(AggregateFunction[int, list[int]]):

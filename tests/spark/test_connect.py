@@ -477,14 +477,14 @@ def test_a_streaming_job_writes_rows_once_and_continues(
     added(tmp_path / "s", "1", '1,"x\ny"\n-1,z\n')
     first = stream.execute_sql(statement).get_job_client()
     assert first is not None
-    assert ["Row(1, 'X\\nY')"] == until(stream, "SELECT * FROM t", 1)
+    assert ["<Row(1, 'X\\nY')>"] == until(stream, "SELECT * FROM t", 1)
     first.cancel().result(60)
     assert "CANCELED" == first.get_job_status().result().name
     added(tmp_path / "s", "2", "2,c\n")
     second = stream.execute_sql(statement).get_job_client()
     assert second is not None
     try:
-        assert ["Row(1, 'X\\nY')", "Row(2, 'C')"] == until(stream, "SELECT * FROM t", 2)
+        assert ["<Row(1, 'X\\nY')>", "<Row(2, 'C')>"] == until(stream, "SELECT * FROM t", 2)
     finally:
         second.cancel().result(60)
     assert [] == list((tmp_path / "batches").iterdir())
@@ -519,7 +519,7 @@ def test_a_job_continues_after_its_program_was_killed(
     assert job is not None
     added(tmp_path / "s", "2", "2,b\n")
     try:
-        assert ["Row(1, 'a')", "Row(2, 'b')"] == until(stream, "SELECT * FROM t", 2)
+        assert ["<Row(1, 'a')>", "<Row(2, 'b')>"] == until(stream, "SELECT * FROM t", 2)
     finally:
         job.cancel().result(60)
 

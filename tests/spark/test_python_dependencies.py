@@ -16,6 +16,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError, SchemaError
 from schema_core.expressions import col
 from schema_core.expressions.user_functions import udf
+from schema_core.pyflink.programs import map_imports
 from schema_core.spark.python.dependencies import _install_packages, _module_zip
 from schema_core.spark.session.api_mode import is_connect
 from schema_core.types import DataTypes
@@ -57,6 +58,21 @@ def test_functions_import_what_is_sent(
         assert is_connect(session) or before == sys.path
     finally:
         environment.get_config().set("python.files", "")
+
+
+def test_functions_import_pyflink_in_workers_of_a_spark_that_runs_already(
+    environment: TableEnvironment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compute(value: int) -> int:
+        from pyflink.common import Row  # type: ignore[import-not-found,unused-ignore]
+
+        return value + len(Row(1, 2))
+
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setenv("PYTHONPATH", "")
+    map_imports(override=True)
+
+    assert [3] == results(environment, compute)
 
 
 @pytest.mark.parametrize("suffix", ["zip", "tar.gz"])

@@ -169,8 +169,8 @@ def test_rows_are_rewritten(
     with environment.execute_sql("SELECT key, twice, item, day_ FROM t").collect() as rows:
         result = sorted([str(value) for value in row] for row in rows)
     assert [
-        ["1", "10000000000.0", "Row('1', 'x', None)", "mon"],
-        ["2", "14.0", "Row('5000000000', 'y', None)", "mon"],
+        ["1", "10000000000.0", "<Row('1', 'x', None)>", "mon"],
+        ["2", "14.0", "<Row('5000000000', 'y', None)>", "mon"],
         ["2", "16.0", "None", "tue"],
     ] == result
 

@@ -6,7 +6,7 @@ import pytest
 
 from schema_core.environment.session import Session
 from schema_core.errors import UnsupportedError
-from schema_core.query.updates import find_update
+from schema_core.query.updates import adds_rows, find_update
 from schema_core.spark.streaming.changelog_stages import staged_query
 from schema_core.spark.streaming.group_windows import with_window_functions
 from schema_core.spark.streaming.stage_plans import SourceChanges, StagedQuery
@@ -79,6 +79,17 @@ def test_tables_that_append_refuse_updates(session: Session, query: str) -> None
     """Sinks are refused by Flink's rule, before the stages are planned."""
     update = find_update(relation(session, query), lambda _: False)
     assert (update is None) == query.endswith(ADDED_IN_FLINK)
+
+
+@pytest.mark.parametrize("direction", ["", "DESC"])
+def test_the_first_row_of_a_window_is_returned_once(session: Session, direction: str) -> None:
+    number = f"ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id {direction}) AS r"
+    query = f"SELECT id FROM (SELECT id, {number} FROM {TUMBLE}) WHERE r = 1"
+    of_all = query.replace(BOUNDS, "v")
+
+    assert find_update(relation(session, query), lambda _: False) is None
+    assert adds_rows(relation(session, query))
+    assert not adds_rows(relation(session, of_all))
 
 
 REFUSED = {

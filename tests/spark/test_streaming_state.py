@@ -381,8 +381,8 @@ def test_an_idle_table_does_not_hold_back_the_watermark(
         added(tmp_path / "s", "2", "a,2024-01-01 00:00:31,1,\n")
         second = str(next(result))
 
-    assert "Row(datetime.datetime(2024, 1, 1, 0, 0, 10), 2)" == first
-    assert "Row(datetime.datetime(2024, 1, 1, 0, 0, 20), 2)" == second
+    assert "<Row(datetime.datetime(2024, 1, 1, 0, 0, 10), 2)>" == first
+    assert "<Row(datetime.datetime(2024, 1, 1, 0, 0, 20), 2)>" == second
 
 
 def test_rows_of_keys_without_changes_expire(
@@ -407,10 +407,10 @@ def test_rows_of_keys_without_changes_expire(
         added(tmp_path / "s", "4", "a,,2,\n")
         fourth = [str(next(result)) for _ in range(2)]
 
-    assert ["Row('a', 5)", "Row('a', 7)"] == fourth
-    assert ["Row('a', 1)", "Row('b', 1)"] == first
-    assert ["Row('b', 1)", "Row('b', 3)"] == second
-    assert ["Row('a', 5)", "Row('b', 3)", "Row('b', 8)"] == third
+    assert ["<Row('a', 5)>", "<Row('a', 7)>"] == fourth
+    assert ["<Row('a', 1)>", "<Row('b', 1)>"] == first
+    assert ["<Row('b', 1)>", "<Row('b', 3)>"] == second
+    assert ["<Row('a', 5)>", "<Row('b', 3)>", "<Row('b', 8)>"] == third
 
 
 @pytest.mark.slow
@@ -460,7 +460,7 @@ def test_a_result_without_rows_is_kept_until_it_expires(
             if number > 2:
                 counts += [str(next(result)) for _ in range(2)]
 
-    assert ["Row(0)", "Row(0)", "Row(1)", "Row(1)", "Row(2)"] == counts
+    assert ["<Row(0)>", "<Row(0)>", "<Row(1)>", "<Row(1)>", "<Row(2)>"] == counts
 
 
 def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
@@ -504,9 +504,9 @@ def test_rows_are_joined_over_micro_batches_and_removed_from_the_state(
 
         until(kept, 2)
 
-    assert ["Row('a', 1, 3)"] == first
-    assert ["Row('b', 2, 8)"] == second
-    assert ["Row('x', 5, None)", "Row('z', 0, 0)"] == third
+    assert ["<Row('a', 1, 3)>"] == first
+    assert ["<Row('b', 2, 8)>"] == second
+    assert ["<Row('x', 5, None)>", "<Row('z', 0, 0)>"] == third
 
 
 def test_joins_and_sessions_continue_from_their_checkpoint(
@@ -581,7 +581,7 @@ def test_collected_changes_have_kinds(env: TableEnvironment, tmp_path: Path) -> 
         added(tmp_path / "s", "2", "a,,2,\nb,,0,\n")
         then = [next(result), next(result)]
 
-    assert {"Row('a', 1)", "Row('b', 1)"} == first
+    assert {"<Row('a', 1)>", "<Row('b', 1)>"} == first
     assert [("-U", 1), ("+U", 3)] == [(str(item.get_row_kind()), item[1]) for item in then]
 
 

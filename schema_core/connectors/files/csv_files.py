@@ -166,7 +166,7 @@ SCIENTIFIC = ConfigOption(
     "csv.write-bigdecimal-in-scientific-notation",
     boolean,
     True,
-    "no effect, as in Flink: decimals are written without an exponent",
+    "no effect: decimals are written with their scale; Flink writes 30.00 as `3E+1`, or as `30`",
 )
 HEADER = ConfigOption(
     "csv.header",

@@ -454,7 +454,7 @@ def format_value(value: Any) -> str:
         case Row():
             return f"{value.get_row_kind()}[{','.join(map(str, value))}]"
         case tuple():
-            return f"({','.join(map(format_value, value))})"
+            return f"({','.join(map(_format_field, value))})"
         case _ if value is None:
             return "null"
         case bool():
@@ -473,6 +473,13 @@ def format_value(value: Any) -> str:
             return f"[{', '.join(map(format_value, value))}]"
         case _:
             return str(value)
+
+
+def _format_field(value: Any) -> str:
+    """Return a field of a tuple, with the rows in it as Java shows them."""
+    if isinstance(value, Row):
+        return f"{value.get_row_kind()}[{', '.join(map(_format_field, value))}]"
+    return format_value(value)
 
 
 def format_instant(value: Instant) -> str:

@@ -277,7 +277,7 @@ class StreamTableEnvironment(TableEnvironment):
         """
         require_instance(data_stream, DataStream, "data_stream")
         rows = _require_columns(data_stream.build_rows(self).without_hidden((ORDER,)))
-        if KIND in rows.hidden:
+        if KIND in rows.hidden and isinstance(rows.type_info, RowTypeInfo | ExternalTypeInfo):
             raise SchemaError(
                 "the stream has updates or deletions, and the table would have only added rows",
                 code="wrong-argument",

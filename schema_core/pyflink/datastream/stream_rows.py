@@ -107,17 +107,28 @@ class Layout(NamedTuple):
         count = len(columns) - len(self.hidden)
         value = self.type_info.from_columns(columns[:count], self.zone)
         hidden = dict(zip(self.hidden, columns[count:], strict=True))
-        if KIND in hidden and isinstance(value, Row):
-            value.set_row_kind(_KINDS[hidden[KIND]])
+        if KIND in hidden and (row := _changed_row(value)) is not None:
+            row.set_row_kind(_KINDS[hidden[KIND]])
         return value, hidden
 
     def write(self, value: Any, hidden: Mapping[str, Any]) -> Row:
         """Return the columns of a value, as functions return them."""
-        if KIND in self.hidden and isinstance(value, Row):
-            hidden = {**hidden, KIND: str(value.get_row_kind())}
+        if KIND in self.hidden and (row := _changed_row(value)) is not None:
+            hidden = {**hidden, KIND: str(row.get_row_kind())}
         columns = self.type_info.to_columns(value)
         fields = map(_to_milliseconds, columns, self.type_info.column_types)
         return Row(*fields, *(hidden[name] for name in self.hidden))
+
+
+def _changed_row(value: Any) -> Row | None:
+    """Return the row that has the kind of a change: the value, or that of a retraction."""
+    match value:
+        case Row():
+            return value
+        case (bool(), Row() as row):
+            return row
+        case _:
+            return None
 
 
 def column_types(type_info: TypeInformation) -> list[DataType]:
@@ -284,8 +295,7 @@ def map_rows(
 def retract_rows(rows: StreamRows, type_info: TypeInformation) -> StreamRows:
     """Return pairs of whether a change adds its value, and the value."""
     changes = rows.with_kinds()
-    hidden = tuple(name for name in changes.hidden if name != KIND)
-    target = changes.layout._replace(type_info=type_info, hidden=hidden)
+    target = changes.layout._replace(type_info=type_info)
     return _mapped_rows(changes, target, _Retracted(changes.layout, target), "retract")
 
 

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
+from schema_core.base.plugins import load_higher
 from schema_core.base.text import show
 from schema_core.environment.options import PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
 from schema_core.errors import ExternalError
@@ -50,6 +51,8 @@ def send_dependencies(session: SparkSession, options: Mapping[str, str]) -> bool
     archives = _items(PYTHON_ARCHIVES.of(options))
     required = PYTHON_REQUIREMENTS.of(options)
     files = _items(PYTHON_FILES.of(options))
+    if (package := load_higher("mapped_package")()) is not None:
+        files.append(package)  # workers of a Spark that runs already do not inherit it
     if files or archives or required:
         target = session if is_connect(session) else session.sparkContext
         sent = _SENT.setdefault(target, set())

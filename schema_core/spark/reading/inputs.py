@@ -20,7 +20,7 @@ from schema_core.base.plugins import require_modules
 from schema_core.base.text import show
 from schema_core.environment.connector import Boundedness
 from schema_core.environment.table_api.inline import InlineRows
-from schema_core.errors import ExternalError, SchemaError, similar
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError, similar
 from schema_core.mappings.arrow.schemas import from_schema
 from schema_core.mappings.arrow.spark import exactly_for_spark
 from schema_core.mappings.arrow.tables import (
@@ -71,6 +71,8 @@ if TYPE_CHECKING:
 
     from schema_core.spark.connector import ReadContext
 
+#: Types of polars that Arrow does not have: objects would be their addresses.
+_NOT_IN_ARROW: Final = ("Object", "Int128", "UInt128")
 #: The type of the metadata `rowtime`.
 ROWTIME: Final = LocalZonedTimestampType(3)
 #: Metadata of the column on which `withWatermark` was called: the delay in milliseconds.
@@ -110,6 +112,14 @@ def rows_of(
                     f"frame must be a polars DataFrame, got {show(collected)}",
                     code="wrong-argument",
                 )
+            for name, type_ in collected.schema.items():
+                if str(type_) in _NOT_IN_ARROW:
+                    raise UnsupportedError(
+                        f"Flink has no type for the type {type_} of polars",
+                        code="type-not-in-flink",
+                        path=(f"column {name!r}",),
+                        hint="cast the column to another type",
+                    )
             table = as_table(collected.to_arrow())
         case _:
             table = as_table(data)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from schema_core.environment.connector import (
     Ability,
@@ -38,7 +38,12 @@ from schema_core.query.relation import Column, Columns, Relation, result_columns
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.schema import columns as schema_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
-from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, require_changes
+from schema_core.spark.changelog import (
+    ROW_KIND,
+    SupportsChangelogWrite,
+    require_changes,
+    takes_changes,
+)
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
 from schema_core.spark.compiler.template import inline
@@ -448,6 +453,18 @@ def _without_records(target: BoundTable) -> UnsupportedError:
 RowsOfJob: TypeAlias = "Callable[[WriteContext], tuple[DataFrame, WriteContext] | None]"
 
 
+class ChangesOfQuery(NamedTuple):
+    """The changes of a query of bounded tables.
+
+    Attributes:
+        query: The query, with the kind of a change as its last column.
+        frame_of: Returns the changes with columns; None if there are too many of them.
+    """
+
+    query: Relation
+    frame_of: Callable[[Columns], DataFrame | None]
+
+
 class Writer:
     """Prepares jobs that write queries into tables, and finishes those of ended processes."""
 
@@ -467,11 +484,13 @@ class Writer:
         record: CommitRecord | None = None,
         has_kinds: bool = False,
         on_conflict: str | None = None,
+        changes: ChangesOfQuery | None = None,
     ) -> JobGraph:
         """Prepare the write of a query; its rows become visible when all are written.
 
         With `has_kinds` the last column of the query is the kind of a change. Rows that the action
-        `on_conflict` leaves are one for each key: they are written as rows that are added.
+        `on_conflict` leaves are one for each key: they are written as rows that are added. A table
+        of changes gets `changes`, unless there are too many; rows with a key are written once.
         """
         connector = self.open_sink(target, [Ability.OVERWRITE] if overwrite else [])
         batch = _recorded_batch(connector, target, record)
@@ -495,7 +514,27 @@ class Writer:
             frame = rows_without_conflicts(frame, context.upsert_key, on_conflict)
         name = f"insert into {target.identifier.as_summary_string()}"
         level = AtomicityLevel.CREATED_FIRST
-        return self._job(name, connector, frame, context, level, Registration(), reads)
+        is_upserted = Ability.UPSERT in connector.abilities
+        if changes is None or is_upserted or not takes_changes(connector, target.table.options):
+            return self._job(name, connector, frame, context, level, Registration(), reads)
+        sink = Sink(target.table.resolved_schema, columns, self._context.options)
+        rows = partial(self._changes_or_rows, frame, changes, sink, connector)
+        return self._prepared(name, connector, context, rows, level, Registration(), reads)
+
+    def _changes_or_rows(
+        self,
+        frame: DataFrame,
+        changes: ChangesOfQuery,
+        sink: Sink,
+        connector: SparkConnector,
+        context: WriteContext,
+    ) -> tuple[DataFrame, WriteContext]:
+        """Return the changes that a job writes, or its rows if there are too many changes."""
+        kinds = changes.frame_of(sink.targets(changes.query, has_kind=True))
+        if kinds is None:
+            return frame, context
+        kinds = sink.frame(kinds, connector, zone_of(self._context.options))
+        return kinds, replace(context, has_kinds=True)
 
     def create_as(
         self,
