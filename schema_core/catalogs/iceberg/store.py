@@ -113,6 +113,9 @@ CHOSEN: Final = (
 LOCATION_HINT: Final = "omit it; the directory of a new table is its option 'location'"
 #: Whether the files of a table may be deleted.
 GC_ENABLED: Final = "gc.enabled"
+#: How often a database without tables may be found not empty by CASCADE: other writers create and
+#: drop tables, but what the catalog does not list, such as tables of other formats, stays.
+MAX_HIDDEN: Final = 10
 #: The longest part of a name in the name of a directory.
 MAX_DIRECTORY: Final = 40
 
@@ -425,21 +428,22 @@ class IcebergStore:
         namespace = _namespace(key.database)
         if key.kind is StoredKind.TABLE:
             return self.exists(key) and self._drop_table(namespace, key.name)
+        hidden = 0
         while True:
             database = self.get(key)
             if database is None:
                 return False
             _require_no_inner(key.database, self._database_names(namespace))
-            if cascade:
-                for name in self.names(StoredKind.TABLE, database):
-                    self._drop_table(namespace, name)
+            names = self.names(StoredKind.TABLE, database) if cascade else []
+            for name in names:
+                self._drop_table(namespace, name)
             try:
                 self.catalog.drop_namespace(namespace)
             except NoSuchNamespaceError:
                 return False
             except NamespaceNotEmptyError as error:
-                # what the catalog does not list, such as tables of other formats, stays
-                if not cascade or not self.names(StoredKind.TABLE, database):
+                hidden = 0 if names or self.names(StoredKind.TABLE, database) else hidden + 1
+                if not cascade or hidden == MAX_HIDDEN:
                     raise not_empty(key.database) from error
                 continue
             if not self.catalog.namespace_exists(namespace):
