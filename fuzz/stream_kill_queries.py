@@ -129,13 +129,13 @@ def ids_of_pairs(root: Path, expected: Callable[[int], int | None], last: int) -
 
 def ids_of_first_rows(root: Path) -> Counter[int]:
     """Return the ids of groups up to the greatest one, which is in the sink with the two before."""
-    groups: dict[int, list[int]] = {key: [] for key in range(GROUPS)}
-    for key, id_ in remaining(root):
-        groups[key].append(id_)
+    groups: dict[int, dict[int, int]] = {key: {} for key in range(GROUPS)}
+    for key, rank, id_ in remaining(root):
+        groups[key][rank] = id_
     result: Counter[int] = Counter()
     for key, ids in groups.items():
-        own = range(key, max(ids, default=-1) + 1, GROUPS)
-        if sorted(ids) != list(own[-3:]):
+        own = range(key, max(ids.values(), default=-1) + 1, GROUPS)
+        if ids != dict(enumerate(own[:-4:-1], start=1)):
             fail(f"the group {key} has other first rows", ids)
         result.update(own)
     return result
@@ -214,8 +214,9 @@ QUERIES = {
         partial(ids_of_pairs, expected=lambda id_: sum(range(id_, -1, -GROUPS)[:3]), last=0),
     ),
     "top": Query(
-        "k BIGINT, id BIGINT, PRIMARY KEY (k, id) NOT ENFORCED",
-        f"""SELECT k, id FROM (SELECT {GROUPED} AS k, id, ROW_NUMBER() OVER (PARTITION BY {GROUPED}
+        "k BIGINT, n BIGINT, id BIGINT, PRIMARY KEY (k, n) NOT ENFORCED",
+        f"""SELECT k, n, id FROM (SELECT {GROUPED} AS k, id,
+        ROW_NUMBER() OVER (PARTITION BY {GROUPED}
         ORDER BY id DESC) AS n FROM source WHERE id < {LAST}) WHERE n <= 3""",
         ids_of_first_rows,
         "debezium-json",
@@ -223,15 +224,9 @@ QUERIES = {
     "versions": Query(
         PAIRS,
         f"""SELECT a.id, b.id FROM source AS a LEFT JOIN versions FOR SYSTEM_TIME AS OF a.ts AS b
-        ON MOD(a.id + 1, {GROUPS}) = b.k""",
-        partial(
-            ids_of_pairs,
-            expected=lambda id_: id_ - GROUPS + 1 if id_ >= GROUPS - 1 else None,
-            last=0,
-        ),
-        view=f"""CREATE TEMPORARY VIEW versions AS SELECT k, id, ts FROM (SELECT {GROUPED} AS k, id,
-        ts, ROW_NUMBER() OVER (PARTITION BY {GROUPED} ORDER BY ts DESC) AS n FROM source)
-        WHERE n = 1""",
+        ON a.id - {GROUPS} = b.id""",
+        partial(ids_of_pairs, expected=lambda id_: id_ - GROUPS if id_ >= GROUPS else None, last=0),
+        view="CREATE TABLE versions (PRIMARY KEY (id) NOT ENFORCED) LIKE source",
     ),
     "interval": Query(
         PAIRS,

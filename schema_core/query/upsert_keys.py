@@ -214,32 +214,47 @@ def _project(keys: Keys, items: list[Typed], sources: _Sources) -> Keys:
 
 
 def _ranked_keys(block: relational.Select, sources: _Sources) -> Keys:
-    """Return the keys of rows of which one for each partition is kept: ROW_NUMBER() ... = 1."""
+    """Return the keys of rows that a condition on their ROW_NUMBER() keeps.
+
+    They are the columns of the partition and the number, and of first rows the partition alone.
+    """
     keys: set[frozenset[int]] = set()
-    for conjunct in relational.conjuncts(block.where):
-        match conjunct:
-            case FunctionCall(arguments=(Ref() as rank, Constant() as limit)) as call:
-                is_first = getattr(limit.literal, "text", None) == "1"
-                if is_first and call.function.name in {"=", "<="}:
-                    keys |= _partitions_of_rank(rank, sources)
+    for rank, operator, limit in filter(None, map(_limit_of, relational.conjuncts(block.where))):
+        partitions, number = _partitions_of_rank(rank, sources)
+        if operator != "=":
+            keys |= {key | {number} for key in partitions}
+        if isinstance(limit, Constant) and getattr(limit.literal, "text", None) == "1":
+            keys |= {key for key in partitions if key}
     return frozenset(keys)
 
 
-def _partitions_of_rank(rank: Ref, sources: _Sources) -> Keys:
+def _limit_of(conjunct: Typed) -> tuple[Ref, str, Typed] | None:
+    """Return a column, the operator and the greatest value to which a condition limits it."""
+    operators: tuple[str, ...]
+    match conjunct:
+        case FunctionCall(arguments=(Ref() as rank, *_, limit)) as call:
+            operators = ("=", "<", "<=", "BETWEEN")
+        case FunctionCall(arguments=(limit, Ref() as rank)) as call:
+            operators = (">", ">=")
+        case _:
+            return None
+    return (rank, call.function.name, limit) if call.function.name in operators else None
+
+
+def _partitions_of_rank(rank: Ref, sources: _Sources) -> tuple[Keys, int]:
+    """Return the keys of the partitions of a row number, none for another column, and its place."""
     named = sources.named.get(rank.relation or "")
     if named is None or not isinstance(named.input, relational.Select):
-        return NONE
+        return NONE, -1
     block = named.input
     names = [column.name for column in named.columns]
     match block.items[names.index(rank.name)].expression:
         case FunctionCall(over=Over() as over) as call if call.function.name == "ROW_NUMBER":
-            if not over.partition_by:
-                return NONE
             first = sources.columns[named.alias, names[0]]
             keys = _places(over.partition_by, [item.expression for item in block.items])
-            return _shift(keys, first)
+            return _shift(keys, first), first + names.index(rank.name)
         case _:
-            return NONE
+            return NONE, -1
 
 
 def _fixed_column(conjunct: Typed) -> Typed | None:
