@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
@@ -50,6 +50,9 @@ AUXILIARY = {
     for window in GROUP_WINDOWS
     for part in ("START", "END", "ROWTIME", "PROCTIME")
 }
+
+#: The column of the number of a window of rows, by which the rows are grouped: SQL has none.
+ROW_WINDOW: Final = "$window"
 
 
 def aggregates(scope: SelectScope, expression: syntax.Expression) -> Iterator[syntax.Call]:

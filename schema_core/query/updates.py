@@ -16,7 +16,7 @@ from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, Function, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
-from schema_core.query.aggregation import AUXILIARY
+from schema_core.query.aggregation import AUXILIARY, ROW_WINDOW
 from schema_core.query.rankings import ROW_NUMBERS, first_rows, reference
 from schema_core.query.relation import (
     Relation,
@@ -187,7 +187,8 @@ def _groups_windows(block: relational.Select) -> bool:
         items = [item.expression for item in block.items]
         return block.distinct and _has_bounds(block.source, items)
     is_group_window = any(
-        isinstance(key, FunctionCall) and key.function.name in _GROUP_WINDOWS
+        (isinstance(key, FunctionCall) and key.function.name in _GROUP_WINDOWS)
+        or (isinstance(key, Ref) and key.name == ROW_WINDOW)
         for key in grouping.keys
     )
     return is_group_window or _has_bounds(block.source, grouping.keys)

@@ -228,5 +228,5 @@ def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | Non
         return table(heads, rows) + items([f"{more:,} more rows"] if more else [])
     job = result.job
     state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
-    facts = (f"result: {result.kind.value}", ": ".join(state))
+    facts = (f"result: {result.kind.name}", ": ".join(state))
     return schema_html(result.schema) + items(code(fact) for fact in facts if fact)

@@ -20,6 +20,7 @@ from schema_core.environment.table_api.relational import (
 )
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent_functions import col, lit
+from schema_core.query.aggregation import ROW_WINDOW
 from schema_core.query.derived_versions import ARRIVAL
 from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource
@@ -27,8 +28,8 @@ from schema_core.types import DataTypes
 
 #: Maximum number of windows that have a row.
 MAX_WINDOWS: Final = 1000
-#: Columns: of the order of arrival, the number of a row, the number of all rows, and of a window.
-ORDER, NUMBER, ROWS, OFFSET, WINDOW = "$arrival", "$number", "$rows", "$offset", "$window"
+#: Columns: of the order of arrival, the number of a row, the number of all rows.
+ORDER, NUMBER, ROWS, OFFSET = "$arrival", "$number", "$rows", "$offset"
 
 
 class RowCount(NamedTuple):
@@ -79,7 +80,7 @@ def _rows(length: syntax.Expression) -> int | None:
 def number_windows(
     query: syntax.Query, count: RowCount, keys: Sequence[NamedExpression]
 ) -> syntax.Query:
-    """Return a query with the number of a window, `WINDOW`, for each window that has the row."""
+    """Return a query with `ROW_WINDOW`, the number of a window, for each window of a row."""
     size, slide = count
     by_key = tuple(tree for _, tree in keys)
     order = syntax.SortKey(syntax.Name((ORDER,)))
@@ -94,8 +95,8 @@ def number_windows(
         elements = syntax.Unnest((syntax.Call("ARRAY", offsets),), lateral=True)
         query = join(query, AliasedSource(elements, OFFSET, (OFFSET,)), syntax.JoinKind.INNER, None)
         window = window - col(OFFSET)
-    query = _add(query, WINDOW, require_expression(window.cast(DataTypes.BIGINT())))
-    begin = col(WINDOW) * slide
+    query = _add(query, ROW_WINDOW, require_expression(window.cast(DataTypes.BIGINT())))
+    begin = col(ROW_WINDOW) * slide
     is_complete = (col(NUMBER) <= begin + size) & (begin + size <= col(ROWS)) & (begin >= 0)
     return where(query, require_expression(is_complete))
 

@@ -23,7 +23,6 @@ from schema_core.environment.table_api.relational import (
     separate_keys,
 )
 from schema_core.environment.table_api.row_windows import (
-    WINDOW,
     RowCount,
     number_windows,
     row_count,
@@ -36,6 +35,7 @@ from schema_core.expressions.fluent_functions import (
     UNBOUNDED_RANGE,
     UNBOUNDED_ROW,
 )
+from schema_core.query.aggregation import ROW_WINDOW
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 
@@ -56,7 +56,7 @@ class GroupWindow:
     @property
     def key(self) -> syntax.Expression:
         """The key of GROUP BY."""
-        return self.call if self.rows is None else syntax.Name((WINDOW,))
+        return self.call if self.rows is None else syntax.Name((ROW_WINDOW,))
 
     def part(self, function: str) -> syntax.Call:
         """Return the call of a function of the window, such as START."""
