@@ -90,7 +90,7 @@ if remote:
 environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=spark)
 environment.execute_sql(f"SET 'execution.checkpointing.dir' = '{root}/checkpoints'")
 environment.execute_sql(
-    f\"\"\"CREATE TABLE source (id BIGINT, name STRING,
+    f\"\"\"CREATE TABLE source (id BIGINT NOT NULL, name STRING,
     ts AS TO_TIMESTAMP(FROM_UNIXTIME(id + {start})),
     WATERMARK FOR ts AS ts - INTERVAL '2' MINUTE) WITH ({source})\"\"\"
 )
