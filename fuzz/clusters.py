@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -27,7 +26,7 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
-from fuzz.server_processes import free_port
+from fuzz.server_processes import free_port, is_open, wait
 from schema_core.spark.session.java import find_java
 from tests.spark.cluster_program import CANARY, SUBMITTED
 
@@ -168,30 +167,21 @@ def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
     ]  # fmt: skip
     started: list[subprocess.Popen[bytes]] = []
     try:
-        with (folder / "cluster.log").open("wb") as log:
+        path = folder / "cluster.log"
+        with path.open("wb") as log:
             for command in commands:
                 every = [str(SPARK / "bin" / "spark-class"), *command]
                 started.append(
                     subprocess.Popen(every, env=environment, cwd=folder, stdout=log, stderr=log)
                 )
                 if len(started) == 1:
-                    await_port(port)
+                    wait(lambda: is_open(port), started[0], path)
         yield master
     finally:
         for item in reversed(started):
             item.terminate()
         for entry in started:
             entry.wait(60)
-
-
-def await_port(port: int) -> None:
-    end = time.monotonic() + TIMEOUT
-    while time.monotonic() < end:
-        with socket.socket() as result:
-            if result.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise SystemExit("the master did not start")
 
 
 MODES: Mapping[str, Callable[[Path], str]] = {

@@ -17,9 +17,16 @@ from pathlib import Path
 
 import pyspark
 
-from fuzz.server_processes import JAVA, classpath, free_port, is_open, missing_programs, start
-from fuzz.server_processes import stop as stop_process
-from fuzz.server_processes import wait as wait_for
+from fuzz.server_processes import (
+    JAVA,
+    classpath,
+    free_port,
+    is_open,
+    missing_programs,
+    start,
+    stop,
+    wait,
+)
 
 VERSION = "1.10.0"
 ARTIFACTS = (
@@ -65,8 +72,8 @@ def server() -> Iterator[str]:
     log = folder / "server.log"
     process = start([*JAVA, "-cp", _jars(), MAIN], log, environment)
     try:
-        wait_for(lambda: is_open(port), process, log)
+        wait(lambda: is_open(port), process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
-        stop_process(process)
+        stop(process)
         shutil.rmtree(folder, ignore_errors=True)

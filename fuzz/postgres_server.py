@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fuzz.server_processes import free_port
+from fuzz.server_processes import free_port, wait
 
 #: Where Debian keeps the programs that are not on the path, newest last.
 DEBIAN = "/usr/lib/postgresql"
-#: How long it may take to start, in seconds.
-TIMEOUT = 60
+#: What the log has when the server takes connections.
+READY = "ready to accept connections"
 #: Nothing is kept beyond the server, so nothing is forced to the disk.
 SETTINGS = ("fsync=off", "full_page_writes=off", "listen_addresses=127.0.0.1")
 
@@ -99,12 +98,13 @@ def _running(folder: Path) -> Iterator[Server]:
         str(folder),
     ]
     run += [part for setting in SETTINGS for part in ("-c", setting)]
-    with (folder / "log").open("wb") as log:
+    log = folder / "log"
+    with log.open("wb") as file:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            run, stdout=log, stderr=log, cwd=folder, **as_user
+            run, stdout=file, stderr=file, cwd=folder, **as_user
         )
         try:
-            _wait(port, process, folder / "log")
+            wait(lambda: READY in log.read_text(errors="replace"), process, log)
             yield Server(f"postgresql+psycopg://127.0.0.1:{port}/postgres", "ann", password)
         finally:
             process.send_signal(signal.SIGINT)  # a fast shutdown
@@ -137,13 +137,3 @@ def _as_user(*files: Path) -> dict[str, Any]:
     for file in files:
         os.chown(file, user.pw_uid, user.pw_gid)
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-
-def _wait(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the server takes connections."""
-    deadline = time.monotonic() + TIMEOUT
-    while time.monotonic() < deadline and process.poll() is None:
-        if "ready to accept connections" in log.read_text(errors="replace"):
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"PostgreSQL did not start at port {port}: {log.read_text()[-500:]}")

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -15,6 +16,25 @@ from schema_core.base.paths import parse_path
 from schema_core.environment.table_environment import TableEnvironment
 
 CASES = Path(__file__).parent / "cases"
+#: Runs a statement; returns the rows of a query as tuples.
+Run = Callable[[str], list[tuple[Any, ...]]]
+
+
+def run_in_catalog(environment: TableEnvironment, options: Mapping[str, str]) -> Run:
+    """Create a catalog, use it, and return what runs statements in it."""
+
+    def run(sql: str) -> list[tuple[Any, ...]]:
+        result = environment.execute_sql(sql)
+        if sql.startswith("SELECT"):
+            with result.collect() as rows:
+                return [tuple(row) for row in rows]
+        result.wait()
+        return []
+
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in options.items())
+    run(f"CREATE CATALOG lake WITH ({listed})")
+    run("USE CATALOG lake")
+    return run
 
 
 def cases(name: str) -> list[tuple[str, str]]:

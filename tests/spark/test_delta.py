@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,29 +28,16 @@ from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema
 from schema_core.spark.connector import MicroBatch, WriteContext
+from tests.support import Run, run_in_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-#: Runs a statement; returns the rows of a query as tuples.
-Run = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture
 def run(environment: TableEnvironment, tmp_path: Path) -> Run:
     """Return what runs statements in a catalog of a directory."""
-
-    def execute(sql: str) -> list[tuple[Any, ...]]:
-        result = environment.execute_sql(sql)
-        if sql.startswith("SELECT"):
-            with result.collect() as rows:
-                return [tuple(row) for row in rows]
-        result.wait()
-        return []
-
-    execute(f"CREATE CATALOG lake WITH ('type' = 'delta', 'warehouse' = '{tmp_path}')")
-    execute("USE CATALOG lake")
-    return execute
+    return run_in_catalog(environment, {"type": "delta", "warehouse": str(tmp_path)})
 
 
 def cause_of(error: BaseException, kind: type[BaseException]) -> bool:

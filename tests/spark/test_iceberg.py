@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +14,13 @@ from schema_core.catalogs.iceberg.catalog import IcebergCatalog
 from schema_core.connectors.iceberg import writing
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ConflictError, SchemaCoreError, UnsupportedError
-
-#: Runs a statement; returns the rows of a query as tuples.
-Run = Callable[[str], list[tuple[Any, ...]]]
+from tests.support import Run, run_in_catalog
 
 
 @pytest.fixture
 def run(environment: TableEnvironment, tmp_path: Path) -> Run:
     """Return what runs statements in an embedded catalog."""
-
-    def execute(sql: str) -> list[tuple[Any, ...]]:
-        result = environment.execute_sql(sql)
-        if sql.startswith("SELECT"):
-            with result.collect() as rows:
-                return [tuple(row) for row in rows]
-        result.wait()
-        return []
-
-    execute(f"CREATE CATALOG lake WITH ('type' = 'iceberg', 'warehouse' = '{tmp_path}')")
-    execute("USE CATALOG lake")
-    return execute
+    return run_in_catalog(environment, {"type": "iceberg", "warehouse": str(tmp_path)})
 
 
 def load(env: TableEnvironment, name: str) -> Table:

@@ -23,6 +23,7 @@ from schema_core.connectors.delta.files import (
 )
 from schema_core.connectors.delta.tasks import FileReader
 from schema_core.connectors.float_predicates import without_float_pushdown
+from schema_core.connectors.open_tables.columns import match_fields
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
     has_plain_path,
@@ -31,7 +32,6 @@ from schema_core.connectors.open_tables.frames import (
     stored_schema,
 )
 from schema_core.connectors.open_tables.locations import is_listed
-from schema_core.errors import ExternalError, similar
 from schema_core.mappings.delta.types import from_delta, shape, to_delta
 from schema_core.mappings.spark.pyspark_types import as_nullable, to_spark
 from schema_core.spark.compiler.tree import quote
@@ -63,23 +63,15 @@ def match_columns(table: DeltaTable, columns: Mapping[str, DataType]) -> dict[st
             or has with another type.
     """
     fields = {field["name"]: field for field in schema_fields(table)}
-    for name, type_ in columns.items():
-        if name not in fields:
-            raise ExternalError(
-                f"the table of Delta has no column {name!r}",
-                code="source-schema-mismatch",
-                hint=similar(name, fields) or "declare the columns that the table has",
-            )
-        stored = fields[name]["type"]
-        if shape(to_delta(type_), nullability=False) != shape(stored, nullability=False):
-            near = from_delta(stored)
-            raise ExternalError(
-                f"column {name!r} is {near.as_summary_string()} in Delta, but "
-                f"{type_.as_summary_string()} in the table",
-                code="source-schema-mismatch",
-                hint=f"declare it as {near}",
-            )
-    return {name: fields[name] for name in columns}
+    return match_fields(columns, fields, _difference, "Delta")
+
+
+def _difference(field: Mapping[str, Any], type_: DataType) -> tuple[str, DataType] | None:
+    stored = field["type"]
+    if shape(to_delta(type_), nullability=False) == shape(stored, nullability=False):
+        return None
+    near = from_delta(stored)
+    return near.as_summary_string(), near
 
 
 def plan_files(table: DeltaTable, context: ReadContext) -> list[DeltaFile]:

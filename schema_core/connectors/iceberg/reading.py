@@ -32,6 +32,7 @@ from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.iceberg.client import iceberg_errors, require_version
 from schema_core.connectors.iceberg.options import AS_OF_TIMESTAMP, SNAPSHOT_ID, VERSION
 from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
+from schema_core.connectors.open_tables.columns import match_fields
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
     has_plain_path,
@@ -41,7 +42,7 @@ from schema_core.connectors.open_tables.frames import (
 )
 from schema_core.connectors.open_tables.locations import is_listed
 from schema_core.connectors.open_tables.versions import chosen_version, no_such_version
-from schema_core.errors import ExternalError, similar
+from schema_core.errors import ExternalError
 from schema_core.expressions.typed import Ref, walk
 from schema_core.mappings.iceberg.types import from_iceberg
 from schema_core.mappings.spark.pyspark_types import as_nullable, to_spark
@@ -197,21 +198,12 @@ def match_columns(table: Table, columns: Mapping[str, DataType]) -> dict[str, Ne
             or has with another type.
     """
     fields = {field.name: field for field in table.schema().fields}
-    for name, type_ in columns.items():
-        if name not in fields:
-            raise ExternalError(
-                f"the table of Iceberg has no column {name!r}",
-                code="source-schema-mismatch",
-                hint=similar(name, fields) or "declare the columns that the table has",
-            )
-        if not _stores(fields[name].field_type, type_):
-            raise ExternalError(
-                f"column {name!r} is {fields[name].field_type} in Iceberg, but "
-                f"{type_.as_summary_string()} in the table",
-                code="source-schema-mismatch",
-                hint=f"declare it as {from_iceberg(fields[name].field_type)}",
-            )
-    return {name: fields[name] for name in columns}
+    return match_fields(columns, fields, _difference, "Iceberg")
+
+
+def _difference(field: NestedField, type_: DataType) -> tuple[str, DataType] | None:
+    stored = field.field_type
+    return None if _stores(stored, type_) else (str(stored), from_iceberg(stored))
 
 
 def _stores(iceberg: IcebergType, type_: DataType) -> bool:

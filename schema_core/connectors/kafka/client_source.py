@@ -222,7 +222,7 @@ class Topics:
                 return self._of_group(self.partitions(), reset)
             case text:
                 places = self.partitions()
-                given = self._given(text, places)
+                given = self._offsets_of_option(text, places)
                 # as in Flink: the others start where their group is, or at the first message
                 others = [
                     place
@@ -244,9 +244,9 @@ class Topics:
             case "group":
                 return self._of_group(self.partitions(), None)
             case text:
-                return self._given(text, self.partitions())
+                return self._offsets_of_option(text, self.partitions())
 
-    def _given(self, text: str, places: Iterable[TopicPartition]) -> Offsets:
+    def _offsets_of_option(self, text: str, places: Iterable[TopicPartition]) -> Offsets:
         """Return the offsets of an option (TopicError for a partition that does not exist)."""
         given: Offsets = json.loads(text)
         existing = {(place.topic, str(place.partition)) for place in places}

@@ -192,7 +192,7 @@ class OpenTableStage(ABC, Generic[File]):
 
     @abstractmethod
     def _replace(self, removed: Sequence[File]) -> None:
-        """Commit the new files and the removal of others, if nobody has changed the table."""
+        """Commit the new files and the removal of others, unless the table has changed."""
 
 
 def _last_rows(frame: DataFrame, key: Sequence[str]) -> DataFrame:
