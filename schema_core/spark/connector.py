@@ -468,6 +468,16 @@ def can_replay(connector: SparkConnector) -> bool:
     return bool(getattr(connector, "can_replay", True))
 
 
+def arrival_order(connector: SparkConnector) -> Mapping[str, DataType]:
+    """Return metadata whose values, one after the other, order the rows of a micro-batch.
+
+    A connector whose tasks are in another order than its rows has an attribute of this name. Rows
+    with equal values are in the order of the tasks.
+    """
+    order: Mapping[str, DataType] = getattr(connector, "arrival_order", {})
+    return order
+
+
 @runtime_checkable
 class SupportsLookup(SparkConnector, Protocol):
     """A connector whose options for scans do not apply to joins AS OF the processing time."""

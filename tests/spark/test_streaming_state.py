@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from schema_core import EnvironmentSettings, TableEnvironment
+from schema_core.connectors.files.file_layout import FileLayout
 from schema_core.environment import connector as module
 from schema_core.environment.connector import Connector
 from schema_core.errors import ExternalError, SchemaCoreError
@@ -278,6 +279,24 @@ def test_stages_continue_from_their_checkpoint(env: TableEnvironment, tmp_path: 
         until(written, then)
         added(tmp_path / "s", "3", "a,,3,\n")
         until(written, sorted([*then, message("a", 2, adds=False)]))
+
+
+@pytest.mark.usefixtures("one_task")
+def test_rows_of_files_arrive_by_the_age_of_the_files(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark reads the largest file of a micro-batch first: here the newer one of two."""
+    options = FileLayout._streaming
+    two = {"maxFilesPerTrigger": "2"}
+    monkeypatch.setattr(FileLayout, "_streaming", lambda self: {**options(self), **two})
+    for place in range(4):
+        added(tmp_path / "g", str(place), f"a,,{place},\n" + "x,,,\n" * 50 * (place % 2))
+        os.utime(tmp_path / "g" / str(place), (1_700_000_000 + place,) * 2)
+    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=session)
+    env.execute_sql(table("g", tmp_path / "g", ", pt AS PROCTIME()", MONITORED))
+    query = "SELECT v, LAG(v) OVER (ORDER BY pt) FROM g WHERE k = 'a'"
+
+    assert [[0, None], [1, 0], [2, 1], [3, 2]] == [list(row) for row in changelog(env, query)]
 
 
 def test_missing_changes_of_a_stage_are_found(session: SparkSession, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from schema_core.connectors.change_formats import (
 from schema_core.connectors.files.csv_files import CONTENT
 from schema_core.connectors.files.file_ages import FileAges
 from schema_core.connectors.files.file_formats import Format, why_not_json
-from schema_core.connectors.files.file_layout import FORMAT, METADATA, URI
+from schema_core.connectors.files.file_layout import AGE, FORMAT
 from schema_core.connectors.files.stored_names import REWRITE
 from schema_core.connectors.files.text_files import TEXT_FILES
 from schema_core.errors import ExternalError
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import ResolvedCatalogTable
 
-#: The metadata that orders the lines of several files: the older file is the earlier one.
-_ORDER: Final = ("file.modification-time", URI)
 #: The number of a line in Spark's order, which is that of the lines of a file.
 _NUMBER: Final = "$line_number$"
 
@@ -100,7 +98,7 @@ def lines_to_read(context: ReadContext) -> ReadContext:
             code="file-schema-mismatch",
             hint=REWRITE,
         )
-    metadata = {**context.metadata, **{key: METADATA[key][0] for key in _ORDER}}
+    metadata = {**context.metadata, **AGE}
     return replace(context, table=_lines_table(context), metadata=metadata, projection=None)
 
 
@@ -118,7 +116,7 @@ def decode_lines(lines: DataFrame, context: ReadContext) -> DataFrame:
     selected: list[NamedNode] = [(values[name], name) for name in context.physical_columns]
     metadata = {name: ColumnNode(metadata_column(name)) for name in context.metadata}
     selected += ((node, node.name) for node in metadata.values())
-    places = {name: ColumnNode(metadata_column(name)) for name in _ORDER}
+    places = {name: ColumnNode(metadata_column(name)) for name in AGE}
     places |= {name: ColumnNode(name) for name in (_NUMBER, PLACE)}
     selected.append((ColumnNode(ROW_KIND), ROW_KIND))
     selected.append((nodes.named_struct(places.items()), CHANGE_ORDER))

@@ -143,6 +143,9 @@ METADATA: dict[str, tuple[types.DataType, nodes.Node]] = {
     URI: (types.VarCharType(types.MAX_LENGTH, nullable=False), _file("file_path")),
 }
 
+#: The metadata that orders the files of a table: the older file is the earlier one.
+AGE: dict[str, types.DataType] = {key: METADATA[key][0] for key in ("file.modification-time", URI)}
+
 
 def table_path(options: Mapping[str, str], session: SparkSession) -> str:
     """Return the absolute path of a table's files, or its URI."""

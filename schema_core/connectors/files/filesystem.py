@@ -29,6 +29,7 @@ from schema_core.connectors.files.change_files import (
     lines_to_read,
 )
 from schema_core.connectors.files.file_layout import (
+    AGE,
     DEFAULT_PARTITION,
     FORMAT,
     METADATA,
@@ -213,6 +214,8 @@ class FilesystemConnector:
         key: type_ for key, (type_, _) in METADATA.items() if key != URI
     }
     writable_metadata: frozenset[str] = frozenset()
+    #: Spark reads the largest files of a micro-batch first
+    arrival_order: Mapping[str, types.DataType] = AGE
 
     def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
         """The options of the connector and of the table's format."""

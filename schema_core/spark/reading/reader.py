@@ -22,15 +22,18 @@ from schema_core.query.temporal_joins import (
     with_versions_in_place,
 )
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelog import DUPLICATES, has_changes
+from schema_core.spark.changelog import CHANGE_ORDER, DUPLICATES, has_changes
 from schema_core.spark.compiler.query import WriteOperator, query_text
-from schema_core.spark.compiler.tree import quote
+from schema_core.spark.compiler.tree import Column as ColumnNode
+from schema_core.spark.compiler.tree import NamedNode, named_struct, quote
 from schema_core.spark.connector import (
     Read,
     ReadContext,
     SparkConnector,
     SupportsVectorSearch,
+    arrival_order,
     is_streaming,
+    metadata_column,
     metadata_types,
     open_spark_connector,
     raw_column,
@@ -66,7 +69,7 @@ from schema_core.spark.reading.sources import (
 )
 from schema_core.spark.reading.vector_searches import with_searches
 from schema_core.spark.session.api_mode import java_class
-from schema_core.spark.session.frames import frame_of_sql
+from schema_core.spark.session.frames import frame_of_sql, select
 from schema_core.spark.session.session import JobSession, TemporaryNames, UnusedNames
 from schema_core.spark.streaming.stream_stages import staging
 from schema_core.spark.streaming.watermarks import (
@@ -189,6 +192,34 @@ class Reader:
                 ).frame
 
         return frame, decode
+
+    def arrivals(
+        self, scan: Scan, columns: frozenset[str], reads: list[Read], session: SparkSession
+    ) -> DataFrame | None:
+        """Return the rows of an unbounded table as a stream with `CHANGE_ORDER` as the last column.
+
+        Columns other than `columns` may be NULL. The table is added to `reads`. None if the tasks
+        of its connector are in the order of the rows.
+        """
+        bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable):
+            return None
+        configuration = snapshot(self._context.options)
+        connector, context = self._open_table(session, bound, configuration)
+        order = arrival_order(connector)
+        if not order:
+            return None
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
+            context = read_context(connector, context, ScanDemand(columns))
+            context = replace(context, metadata={**context.metadata, **order})
+            database, further = self._context.database(), [*order]
+            source = source_frame(
+                connector, context, columns, database, streams=True, further=further
+            )
+        reads.append((connector, context))
+        places = {key: ColumnNode(metadata_column(key)) for key in order}
+        own: list[NamedNode] = [(ColumnNode(column.name), column.name) for column in scan.columns]
+        return select(source.frame, [*own, (named_struct(places.items()), CHANGE_ORDER)])
 
     def change_query(self, query: Relation) -> Relation | None:
         """Return a query with the kinds of its changes; None if it has only insertions."""

@@ -44,6 +44,7 @@ from schema_core.spark.streaming.group_windows import INPUT
 from schema_core.spark.streaming.stage_plans import KeyColumns, all_columns
 from schema_core.sql.syntax import JoinKind
 from schema_core.types import BooleanType
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Prefix of the names of columns of keys.
 KEY: Final = f"{PREFIX}key"
@@ -140,6 +141,13 @@ def with_filter(block: relational.Select, condition: Typed) -> relational.Select
 def is_ranking(block: relational.Select) -> bool:
     """Return whether all functions with OVER number rows."""
     return all(call.function.name in ROW_NUMBERS for call in window_calls(block))
+
+
+def is_by_arrival(calls: Iterable[FunctionCall]) -> bool:
+    """Return whether one of some calls with OVER is ordered by the processing time."""
+    overs = [call.over for call in calls if call.over is not None]
+    kinds = {timestamp_kind(key.value.type) for over in overs for key in over.order_by}
+    return TimestampKind.PROCTIME in kinds
 
 
 def looks_ahead(call: FunctionCall) -> bool:

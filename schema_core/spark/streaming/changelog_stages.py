@@ -49,6 +49,7 @@ from schema_core.spark.reading.row_kinds import change_query
 from schema_core.spark.streaming.block_keys import (
     KEY,
     has_state,
+    is_by_arrival,
     is_over_block,
     is_ranking,
     key_of,
@@ -373,7 +374,7 @@ class _Staging(JoinStages):
         key = [Ref(columns[place].name, columns[place].type, alias) for place in call.key]
         if has_timers:
             return self._timed_function(table, call, rows, key)
-        input_ = replace(self.make_input(rows, key, [NEW]), is_ordered=True)
+        input_ = self.make_input(rows, key, [NEW], by_arrival=True)
         if TimestampKind.PROCTIME in kinds:
             input_ = replace(input_, arrival=input_.scan.columns[by_time[0][0]])
         width = len(call.passed)
@@ -403,7 +404,7 @@ class _Staging(JoinStages):
         if not self.is_in_time(rows) or self.delay_of(rows):
             self.refuse(f"{name} with timers, of rows that arrive after the watermark,", HINT)
         self.timed |= self.sources_of(rows)
-        input_ = replace(self.make_input(rows, key, [NEW, *TIMERS]), is_ordered=True)
+        input_ = self.make_input(rows, key, [NEW, *TIMERS], by_arrival=True)
         first, width = len(columns), len(call.passed)
         number = Column(KEY_NUMBER.name, KEY_NUMBER.expression.type)
         more = (Column(NEW.name, NEW.expression.type), number)
@@ -440,7 +441,7 @@ class _Staging(JoinStages):
             is_by_time = not is_ranked and self._is_by_time(over, named, below)
             if is_by_time and block.qualify is None:
                 return self._over(block, named, below, key)
-        input_ = self.make_input(below, key)
+        input_ = self.make_input(below, key, by_arrival=is_by_arrival(over))
         query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
         is_monotone = is_complete if over else block.distinct
@@ -480,7 +481,7 @@ class _Staging(JoinStages):
         if not is_complete and not (block.where is not None and is_ranking(inner)):
             undo()
             return None  # OVER by itself, which `_stateful` computes
-        input_ = self.make_input(below, key)
+        input_ = self.make_input(below, key, by_arrival=is_by_arrival(window_calls(inner)))
         query, places = with_key(over, key)
         query = replace(query, source=replace(source, input=input_.scan))
         names = [column.name for column in named.columns] + [

@@ -245,9 +245,17 @@ class StageBuilder(ABC):
         return result
 
     def make_input(
-        self, rows: Relation, key: Sequence[Typed] = (), marks: Sequence[Item] = ()
+        self,
+        rows: Relation,
+        key: Sequence[Typed] = (),
+        marks: Sequence[Item] = (),
+        *,
+        by_arrival: bool = False,
     ) -> Input:
-        """Return an input with the columns of a relation by row, `marks`, and values of a key."""
+        """Return an input with the columns of a relation by row, `marks`, and values of a key.
+
+        `by_arrival` is whether rows that are only added are read in the order of their arrival.
+        """
         inserts = self.inserts(rows)
         columns = rows.columns if isinstance(rows, relational.Named) else result_columns(rows)
         named = (
@@ -261,7 +269,8 @@ class StageBuilder(ABC):
         items += marks
         keys = [Item(f"{KEY}{place}", part) for place, part in enumerate(key)]
         scan = scan_of([Column(item.name, item.expression.type) for item in items], RESULT)
-        return Input(scan, relational.Select((*items, *keys), named), len(keys), inserts)
+        below = relational.Select((*items, *keys), named)
+        return Input(scan, below, len(keys), inserts, is_ordered=by_arrival and inserts)
 
     def note_windows(
         self, result: Scan, block: relational.Select, bounds: Mapping[object, WindowBound]

@@ -382,7 +382,18 @@ class StagedQuery:
         parts = (part for relation in relations for part in relations_in(relation))
         count = sum(id(part) in scans for part in parts)
         has_messages = any(not own.inserts or own.are_rows for own in self.changes)
-        return count > 1 or bool(self.timed) or has_messages
+        return count > 1 or bool(self.timed or self.ordered_sources) or has_messages
+
+    @property
+    def ordered_sources(self) -> frozenset[int]:
+        """The sources, by position, whose rows stages read in the order in which they arrive."""
+        ordered = (input_.rows for input_ in self.inputs() if input_.is_ordered)
+        read = {id(part) for rows in ordered for part in relations_in(rows)}
+        return frozenset(
+            place
+            for place, scan in enumerate(self.sources)
+            if id(scan) in read and self.changes[place] == INSERTIONS
+        )
 
     def inputs(self) -> Iterator[Input]:
         """Yield the rows that stages read."""

@@ -44,6 +44,7 @@ from schema_core.spark.streaming.source_rows import (
 from schema_core.spark.streaming.stage_plans import (
     ARRIVED_AT,
     FIRES_UNTIL,
+    INSERTIONS,
     KEY_NUMBER,
     NEW,
     NEXT_TIMER,
@@ -257,6 +258,8 @@ class StageRuns:
         for place, scan in enumerate(self._query.sources):
             own = rows_of_source(rows, place).drop(WATERMARK)
             changes = self._query.changes[place]
+            if changes == INSERTIONS and CHANGE_ORDER in own.columns:
+                own = _in_order_of_arrival(own)
             in_order = None
             if changes.have_kinds and id(scan) in self._in_order_scans:
                 in_order = own.orderBy(quote(CHANGE_ORDER)).drop(CHANGE_ORDER)
@@ -685,6 +688,12 @@ def _identities(relations: Iterable[Relation]) -> frozenset[int]:
     """Return the identities of the parts of relations."""
     parts = (part for relation in relations for part in relational.relations_in(relation))
     return frozenset(map(id, parts))
+
+
+def _in_order_of_arrival(rows: DataFrame) -> DataFrame:
+    """Return rows of a micro-batch sorted by `CHANGE_ORDER`, and equal ones as they are read."""
+    numbered = rows.selectExpr("*", f"monotonically_increasing_id() AS {quote(ORDER)}")
+    return numbered.orderBy(quote(CHANGE_ORDER), quote(ORDER)).drop(CHANGE_ORDER, ORDER)
 
 
 def _layout_of(stage: AnyStage) -> list[Any]:

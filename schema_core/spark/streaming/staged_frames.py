@@ -114,7 +114,12 @@ def _frames_of_sources(
         spec = watermark_of(bound) if number in plan.timed else None
         names = columns if spec is None else columns | columns_of_watermark(spec)
         changes = plan.changes[number]
-        if changes.inserts and not changes.are_rows:
+        arrivals = None
+        if number in plan.ordered_sources:
+            arrivals = reader.arrivals(scan, names, reads, session)
+        if arrivals is not None:
+            frame = arrivals
+        elif changes.inserts and not changes.are_rows:
             rows = columns_read(scan, names)
             frame = with_all_columns(frame_of(rows, result_columns(rows), {}, reads), scan)
         else:

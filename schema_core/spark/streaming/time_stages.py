@@ -27,6 +27,7 @@ from schema_core.query.relation import (
 )
 from schema_core.query.window_bounds import bounds_of_window
 from schema_core.spark.streaming.block_keys import (
+    is_by_arrival,
     is_plain,
     is_so_far,
     looks_ahead,
@@ -152,7 +153,8 @@ class TimeStages(StageBuilder):
             below = self.add_gate(below, place, "OVER", is_end=False)
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
-        input_ = self.make_input(below, key, [NEW])
+        by_arrival = is_by_arrival(window_calls(block))
+        input_ = self.make_input(below, key, [NEW], by_arrival=by_arrival)
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
         source = replace(named, input=input_.scan, columns=columns)
