@@ -247,7 +247,8 @@ class CatalogRegistry:
         store: CatalogStore | None = None,
         resolve: Callable[[Mapping[str, str]], dict[str, str]] = dict,
     ) -> None:
-        self._resolve = resolve
+        #: returns options with the values of their references
+        self.resolve_options = resolve
         self._store = store or InMemoryCatalogStore()
         self._open: dict[str, Catalog] = {name: built_in}
         self._lock = RLock()
@@ -298,7 +299,9 @@ class CatalogRegistry:
             return found
         with self._lock:
             if name not in self._open and (descriptor := self._store.get_catalog(name)):
-                self._open[name] = self._open_catalog(make_catalog(descriptor, self._resolve))
+                self._open[name] = self._open_catalog(
+                    make_catalog(descriptor, self.resolve_options)
+                )
             return self._open.get(name)
 
     def get(self, name: str) -> Catalog:
@@ -345,7 +348,7 @@ class CatalogRegistry:
             if ignore_if_exists and name in self.names():
                 return False
             self._require_new(name)
-            catalog = self._open_catalog(make_catalog(descriptor, self._resolve))
+            catalog = self._open_catalog(make_catalog(descriptor, self.resolve_options))
             with _closed_on_failure(catalog):
                 self._store.store_catalog(name, descriptor)
             self._open[name] = catalog
@@ -358,7 +361,7 @@ class CatalogRegistry:
         """
         with self._lock:
             changed = change(self.descriptor(name))
-            catalog = self._open_catalog(make_catalog(changed, self._resolve))
+            catalog = self._open_catalog(make_catalog(changed, self.resolve_options))
             with _closed_on_failure(catalog):
                 self._store.alter_catalog(name, changed)
             old = self._open.get(name)

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from schema_core.cli import UNREADABLE
 from schema_core.cli.commands import COMMANDS, GROUPS, RUNNERS, is_program, summary
-from schema_core.cli.config import FILE, PREFIX, CliConfiguration, load
+from schema_core.cli.config import ALLOWED, FILE, PREFIX, CliConfiguration, load
 from schema_core.errors import SchemaCoreError
 
 if TYPE_CHECKING:
@@ -198,17 +198,53 @@ def application() -> typer.Typer:
         help=f"The configuration: {FILE}, or a pyproject.toml.",
     )
 
+    variables_option = typer.Option(
+        None,
+        "--allow-env",
+        metavar="NAME",
+        envvar=f"{PREFIX}_ALLOW_ENV",
+        help="A variable that options of tables and catalogs may name: ${env:NAME}.",
+    )
+    directories_option = typer.Option(
+        None,
+        "--allow-files",
+        metavar="DIRECTORY",
+        envvar=f"{PREFIX}_ALLOW_FILES",
+        help="A directory below which options may name files: ${file:PATH}.",
+    )
+
     @app.callback()
     def common(
-        context: typer.Context, version: bool = version_option, config: Path | None = config_option
+        context: typer.Context,
+        version: bool = version_option,
+        config: Path | None = config_option,
+        allow_env: list[str] | None = variables_option,
+        allow_files: list[str] | None = directories_option,
     ) -> None:
         """Flink's schemas, resolved exactly and run on Spark."""
         with exit_on_configuration_error():
             context.obj = load(config, COMMANDS)
+            allow_references(context.obj, allow_env, allow_files)
         if config is None and context.obj.is_inherited:
             print(f"schema-core: the configuration is {context.obj.path}", file=sys.stderr)
 
     return app
+
+
+def allow_references(
+    configuration: CliConfiguration, variables: list[str] | None, directories: list[str] | None
+) -> None:
+    """Allow references in options by the command line, or else by the configuration."""
+    names = variables or configuration.strings("allow-env")
+    paths = directories or configuration.strings("allow-files")
+    if not (names or paths):
+        ALLOWED.set(None)
+        return
+    from schema_core.environment.option_references import OptionReferences  # not for --help
+
+    references = OptionReferences()
+    references.allow(names, [Path(path).absolute() for path in paths])
+    ALLOWED.set(references)
 
 
 def print_version(requested: bool) -> None:

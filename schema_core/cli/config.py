@@ -10,13 +10,17 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import is_secret, mask_credentials
 from schema_core.errors import ExternalError, NotFoundError, SchemaError, at, similar
+
+if TYPE_CHECKING:
+    from schema_core.environment.option_references import OptionReferences
 
 #: The files that are searched for.
 FILE, PROJECT = "schema-core.toml", "pyproject.toml"
@@ -31,6 +35,12 @@ MAX_FILE = 1_000_000
 PREFIX = "SCHEMA_CORE"
 #: Options of several commands, allowed outside of sections.
 COMMON = ("format", "batch", "quiet", "define", "setup", "directory", "username")
+
+#: Keys of the file, and options before the command: which references options may have.
+REFERENCES = ("allow-env", "allow-files")
+
+#: The references that the running command allows.
+ALLOWED: ContextVar[OptionReferences | None] = ContextVar("allowed references", default=None)
 
 #: Commands, and their options that only have the name of a key of `COMMON`.
 OWN = frozenset({("new", "directory")})
@@ -47,6 +57,11 @@ class CliConfiguration:
     def is_inherited(self) -> bool:
         """Whether the file is above the working directory."""
         return self.path is not None and self.path.parent in Path.cwd().parents
+
+    def strings(self, key: str) -> list[str]:
+        """Return a list of strings outside of sections; `SchemaError` for another value."""
+        value: Any = _value(key, self.content.get(key, []), repeated=True)
+        return [str(item) for item in value]
 
     def defaults(self, command: str, options: Mapping[str, tuple[str, bool]]) -> dict[str, Any]:
         """Return the defaults of a command by parameter.
@@ -109,7 +124,7 @@ def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
     if configuration is None:
         return CliConfiguration()
     with at(f"file {configuration.path}"):
-        known = [*COMMON, *commands]
+        known = [*COMMON, *REFERENCES, *commands]
         for key in configuration.content:
             if key not in known:
                 raise _unknown(key, known)

@@ -19,6 +19,7 @@ from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.cli import INTERRUPTED, TERMINATED, UNREADABLE, WRONG
+from schema_core.cli.config import ALLOWED
 from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
@@ -37,6 +38,12 @@ Define = Annotated[
     list[str] | None,
     typer.Option("--define", "-D", help="NAME=VALUE: the value of ${NAME} in the file."),
 ]
+
+
+def settings(*, batch: bool = True) -> EnvironmentSettings:
+    """Return the settings of batch or streaming mode, with the references that are allowed."""
+    of_mode = EnvironmentSettings.in_batch_mode if batch else EnvironmentSettings.in_streaming_mode
+    return replace(of_mode(), option_references=ALLOWED.get())
 
 
 def read(path: Path, definitions: list[str] | None = None, *, warns: bool = True) -> FilledScript:
@@ -82,8 +89,8 @@ def tables(file: Path) -> ScriptTables:
     """Return the tables that a script creates and leaves."""
     script = read(file)
     text = script.text
-    settings = EnvironmentSettings.in_streaming_mode()
-    with script.locating(), dry_run_session(settings, checks_connectors=False) as session:
+    wanted = settings(batch=False)
+    with script.locating(), dry_run_session(wanted, checks_connectors=False) as session:
         paths = []
         for statement in parse_statements(text):
             dry_run_statement(session, statement, text)

@@ -16,6 +16,7 @@ from schema_core.base.secrets import mask
 from schema_core.base.text import show
 from schema_core.catalog.stores.catalog_store import CatalogStore
 from schema_core.environment import options as session_options
+from schema_core.environment.option_references import OptionReferences
 from schema_core.errors import SchemaError
 
 Value = TypeVar("Value")
@@ -359,6 +360,8 @@ class EnvironmentSettings:
 
     configuration: Mapping[str, str] = field(default_factory=dict)
     catalog_store: CatalogStore | None = None
+    #: what options may refer to, beside what `TableEnvironment.allow_option_references` allows
+    option_references: OptionReferences | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return f"EnvironmentSettings({mask(self.configuration)})"

@@ -24,11 +24,13 @@ MAX_FILE = 64 * 1024
 
 
 class OptionReferences:
-    """The references that a program allows; none by default."""
+    """The references that a program allows: by default none, or those of other references."""
 
-    def __init__(self) -> None:
+    def __init__(self, other: OptionReferences | None = None) -> None:
         self._variables: frozenset[str] = frozenset()
         self._directories: tuple[Path, ...] = ()
+        if other is not None:
+            self.allow_all(other)
 
     def allow(
         self, variables: Iterable[str], directories: Iterable[str | os.PathLike[str]]
@@ -93,7 +95,7 @@ class OptionReferences:
                 f"the variable {show(name)} of the process is not allowed in options",
                 code="option-reference-not-allowed",
                 hint=f"if scripts may read it, call allow_option_references([{name!r}]) of the "
-                "environment",
+                f"environment, or run schema-core --allow-env {show(name)}",
             )
         if name not in os.environ:
             raise NotFoundError(
@@ -112,7 +114,7 @@ class OptionReferences:
                 f"the file {show(name)} is not in a directory that is allowed in options",
                 code="option-reference-not-allowed",
                 hint="if scripts may read its directory, call allow_option_references("
-                "directories=[...]) of the environment",
+                "directories=[...]) of the environment, or run schema-core --allow-files DIRECTORY",
             )
         try:
             with target.open("rb") as file:
@@ -129,3 +131,10 @@ class OptionReferences:
                 code="option-reference-not-found",
             )
         return text.removesuffix("\n").removesuffix("\r")
+
+
+class UnresolvedReferences(OptionReferences):
+    """References that stay as they are, for a session that opens no connectors."""
+
+    def resolve(self, options: Mapping[str, str]) -> dict[str, str]:
+        return dict(options)

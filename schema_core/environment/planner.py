@@ -56,6 +56,10 @@ class BoundTable:
                 code="hints-disabled",
                 hint=f"SET '{DYNAMIC_OPTIONS.key}' = 'true', or remove the hint",
             )
+        return self.with_options(options)
+
+    def with_options(self, options: Mapping[str, str]) -> BoundTable:
+        """Return the table with options over its own, and the values of their references."""
         resolved = self.references.resolve(options)
         return replace(self, table=self.table.copy({**self.table.options, **resolved}))
 

@@ -110,7 +110,7 @@ class Session:
         self.config: TableConfig = TableConfig(settings.configuration)
         built_in = InMemoryCatalog(name, database)
         store = settings.catalog_store or catalog_store(settings.configuration)
-        self.option_references: OptionReferences = OptionReferences()
+        self.option_references: OptionReferences = OptionReferences(settings.option_references)
         resolve = self.option_references.resolve
         self.registry: CatalogRegistry = CatalogRegistry(name, built_in, store, resolve)
         self.shadowing: Shadowing = Shadowing(

@@ -226,3 +226,32 @@ def test_a_project_file_with_another_value_is_no_crash(project: Path, text: str)
 
     assert check(*DEFINED).exit_code == (0 if text == "tool = 1" else 2)
     assert "Traceback" not in check(*DEFINED).output
+
+
+REFERENCE = "CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'default-database' = '{}');"
+
+
+def run_reference(*arguments: str, **variables: str) -> Result:
+    variables = {"SHOP_USER": "annabel"} | variables
+    return CliRunner().invoke(application(), [*arguments, "run", "refers.sql"], env=variables)
+
+
+def test_references_are_allowed_by_the_command_line_variables_and_the_file(project: Path) -> None:
+    script, directory = project / "below" / "refers.sql", project / "secrets"
+    directory.mkdir()
+    (directory / "user").write_text("annabel")
+    script.write_text(REFERENCE.format("${env:SHOP_USER}"))
+    refused = run_reference()
+    assert 1 == refused.exit_code
+    assert "run schema-core --allow-env 'SHOP_USER'" in refused.stderr
+
+    assert 0 == run_reference("--allow-env", "SHOP_USER").exit_code
+    assert 0 == run_reference(SCHEMA_CORE_ALLOW_ENV="OTHER SHOP_USER").exit_code
+    assert 1 == run_reference("--allow-files", str(directory)).exit_code
+    (project / "below" / "schema-core.toml").write_text('allow-env = ["SHOP_USER"]\n')
+    assert 0 == run_reference().exit_code
+    assert 1 == run_reference("--allow-env", "OTHER").exit_code
+    script.write_text(REFERENCE.format(f"${{file:{directory}/user}}"))
+    assert 0 == run_reference("--allow-files", "../secrets").exit_code
+    (project / "below" / "schema-core.toml").write_text('allow-env = "SHOP_USER"\n')
+    assert 2 == run_reference().exit_code

@@ -42,5 +42,6 @@ def test_the_project_is_usable_as_it_is_written(tmp_path: Path) -> None:
     assert "ADD note STRING" in second
     assert "data" not in second
     assert "nothing to do" in output
-    assert output.splitlines()[-4].startswith("applied ")
+    assert output.splitlines()[-5].startswith("applied ")
+    assert output.splitlines()[-4].startswith("undone ")
     assert output.splitlines()[-3].startswith("pending ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,21 @@ import pytest
 from schema_core import DataTypes, Schema, TableEnvironment
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import SecretString, mask, without_secrets
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.option_references import OptionReferences
+from schema_core.environment.planner import BoundTable, Registration
+from schema_core.environment.plans.dry_run import (
+    ValidatingPlanner,
+    dry_run_session,
+    dry_run_statement,
+)
+from schema_core.environment.session import Session
 from schema_core.environment.table_api.descriptor import TableDescriptor
 from schema_core.environment.table_api.table import inline
 from schema_core.errors import SchemaCoreError
+from schema_core.query.relation import Relation
+from schema_core.sql.parser import parse_statements
 from schema_core.sql.syntax import Name
 
 ORDERS = ObjectIdentifier.of("default_catalog", "default_database", "orders")
@@ -142,3 +154,68 @@ def test_descriptors_and_models_have_values(directory: Path) -> None:
 def test_directories_are_absolute() -> None:
     with pytest.raises(SchemaCoreError, match="must be an absolute path"):
         TableEnvironment.create().allow_option_references(directories=["secrets"])
+
+
+class RecordingPlanner(ValidatingPlanner):
+    """Records what a planner gets of CREATE and REPLACE TABLE AS."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.created: list[tuple[BoundTable, Registration]] = []
+
+    def create_as(
+        self,
+        query: Relation,
+        target: BoundTable,
+        registration: Registration,
+        *,
+        columns: Sequence[str] | None = None,
+    ) -> JobGraph:
+        self.created.append((target, registration))
+        return super().create_as(query, target, registration, columns=columns)
+
+
+def test_replaced_tables_have_values(directory: Path) -> None:
+    """A connector finds the old rows by the values; the catalog and recovery keep references."""
+    planner = RecordingPlanner()
+    env = TableEnvironment(Session(EnvironmentSettings.in_batch_mode(), planner))
+    env.allow_option_references(["SHOP_USER"], [directory])
+    options = "'connector' = 'filesystem', 'format' = 'csv', 'path' = '/x/${env:SHOP_USER}'"
+    for head in ("CREATE", "CREATE OR REPLACE", "REPLACE"):
+        statement = f"{head} TABLE orders WITH ({options}) AS SELECT 1 AS a"
+        assert not env.plan_ctas(statement).problems
+        env.execute_sql(statement).wait()
+    stored = env.get_catalog("default_catalog").get_table(ORDERS.to_object_path()).get_options()
+
+    assert ["/x/annabel"] * 3 == [bound.table.options["path"] for bound, _ in planner.created]
+    assert [None, "/x/annabel", "/x/annabel"] == [
+        registration.replaced and registration.replaced.options["path"]
+        for _, registration in planner.created
+    ]
+    assert "/x/${env:SHOP_USER}" == stored["path"]
+
+
+def test_a_replaced_table_with_a_reference_that_is_not_allowed_is_refused() -> None:
+    env = TableEnvironment(Session(EnvironmentSettings.in_batch_mode(), RecordingPlanner()))
+    env.execute_sql("CREATE TABLE orders (a INT) WITH ('connector' = 'x', 'k' = '${env:HOME}')")
+    statement = "REPLACE TABLE orders WITH ('connector' = 'x') AS SELECT 1 AS a"
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement)
+
+    assert "option-reference-not-allowed" == caught.value.code
+    assert "--allow-env 'HOME'" in str(caught.value)
+    assert "option-reference-not-allowed" in {
+        problem.code for problem in env.plan_ctas(statement).problems
+    }
+
+
+def test_sessions_that_open_no_connectors_keep_references() -> None:
+    settings = EnvironmentSettings.in_batch_mode()
+    text = (
+        "CREATE TABLE orders (a INT) WITH ('connector' = 'x', 'k' = '${env:NONE}');"
+        "INSERT INTO orders SELECT 1;"
+    )
+    with dry_run_session(settings, checks_connectors=False) as session:
+        for statement in parse_statements(text):
+            dry_run_statement(session, statement, text)
+        assert "${env:NONE}" == session.bind(ORDERS).table.options["k"]

@@ -93,6 +93,20 @@ def test_a_change_is_refused_if_the_files_do_not_follow(
     assert len(migration.upgrade()) == 1
 
 
+def test_the_files_of_a_path_by_reference_are_found(
+    environment: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TABLES", str(tmp_path))
+    environment.allow_option_references(["TABLES"])
+    options = "'connector' = 'filesystem', 'format' = 'orc', 'path' = '${env:TABLES}/t'"
+    environment.execute_sql(f"CREATE TABLE t (a INT) WITH ({options})")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "part-0").touch()
+
+    with pytest.raises(SchemaError, match=r"\[type-changed\], for example '\*+/part-0'"):
+        migrator(environment, "-- up\nALTER TABLE t MODIFY a STRING;\n").upgrade()
+
+
 @pytest.mark.parametrize("change", STATEMENTS)
 def test_a_table_without_files_follows_every_change(
     environment: TableEnvironment, change: str, tmp_path: Path

@@ -43,7 +43,6 @@ from schema_core.cli.findings import (
     print_lines,
 )
 from schema_core.cli.progress import Quiet, follow, show_elapsed_time
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaError, similar
 from schema_core.migration.files.applied_migrations import (
@@ -150,7 +149,7 @@ def _migrator(
 
 
 def _environment(directory: Path, setup: Path | None, define: list[str] | None) -> TableEnvironment:
-    environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+    environment = TableEnvironment.create(script.settings())
     preceding = read_setup(directory, setup, define, warns=True)
     if preceding is not None:
         with script.exit_on_error(setup or directory / SETUP, UNREADABLE), preceding.locating():

@@ -24,7 +24,6 @@ from schema_core.cli.findings import (
     finish,
 )
 from schema_core.cli.progress import follow
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.jobs.recovery import list_identifiers
 from schema_core.environment.operations.dispatch import run as run_statement
 from schema_core.environment.operations.refresh import is_due, refresh
@@ -98,7 +97,7 @@ def refresh_tables(
     findings: list[ReportedFinding] = []
     with script.exit_on_error(file, None), filled.locating():
         chosen = _partition_of(partition or [])
-        session = Session(EnvironmentSettings.in_batch_mode())
+        session = Session(script.settings())
         for statement in parse_statements(filled.text):
             if isinstance(statement, SETTING_UP):
                 run_statement(session, statement, filled.text)

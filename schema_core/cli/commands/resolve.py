@@ -28,7 +28,6 @@ from schema_core.cli.findings import (
     diagnostic_findings,
     finish,
 )
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import (
     check_definition,
     find_connector,
@@ -88,7 +87,7 @@ def resolve(
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
     schemas: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
-    with dry_run_session(settings(batch=batch), checks_connectors=False) as session:
+    with dry_run_session(script.settings(batch=batch), checks_connectors=False) as session:
         errors = check(session, filled.text, describe_to(form, schemas))
         findings = findings_of(file, filled, errors)
         if output is Output.HTML:
@@ -134,7 +133,7 @@ def check_script(
     scripts = [(file, script.read(file, define)) for file in files]
     findings: dict[ReportedFinding, None] = {}  # errors of the setup are those of every file
     for file, filled in scripts:
-        with dry_run_session(settings(batch=batch)) as session:
+        with dry_run_session(script.settings(batch=batch)) as session:
             if setup is not None and before is not None:
                 errors = check(session, before.text, definitions=True)
                 findings |= dict.fromkeys(findings_of(setup, before, errors))
@@ -153,13 +152,6 @@ def _check_file(session: Session, file: Path, filled: FilledScript) -> list[Repo
         for warning in lenient_calls(statement, filled.text)
     ]
     return [*findings_of(file, filled, errors), *diagnostic_findings(file, warnings, Level.WARNING)]
-
-
-def settings(*, batch: bool) -> EnvironmentSettings:
-    """Return the settings of batch or streaming mode."""
-    if batch:
-        return EnvironmentSettings.in_batch_mode()
-    return EnvironmentSettings.in_streaming_mode()
 
 
 def findings_of(

@@ -151,9 +151,7 @@ def settings_of(text: str, *, streaming: bool) -> EnvironmentSettings:
             break
         if statement.key == RUNTIME_MODE.key:
             streaming = RUNTIME_MODE.of({RUNTIME_MODE.key: statement.value or ""}) == "STREAMING"
-    if streaming:
-        return EnvironmentSettings.in_streaming_mode()
-    return EnvironmentSettings.in_batch_mode()
+    return script.settings(batch=not streaming)
 
 
 def require_valid(file: Path, filled: FilledScript, settings: EnvironmentSettings) -> None:
@@ -197,9 +195,9 @@ def ctas(
     created = script.fill(source, define or [], warns=False)
     preceding = "" if before is None else before.source.rstrip().rstrip(";")
     filled = script.fill(f"{preceding};\n{source}", define or [], warns=False)
-    require_valid(setup or query, filled, EnvironmentSettings.in_batch_mode())
+    require_valid(setup or query, filled, script.settings())
     with script.exit_on_error(query), created.locating():
-        environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
+        environment = TableEnvironment.create(script.settings())
         if before is not None:
             with before.locating():
                 for statement in parse_statements(before.text):
@@ -256,7 +254,7 @@ def compile_plan(
     filled = script.read(file, define)
     text = filled.text
     with script.exit_on_error(file), filled.locating():
-        session = Session(EnvironmentSettings.in_batch_mode())
+        session = Session(script.settings())
         *before, last = parse_statements(text)
         for statement in before:
             follow(run_statement(session, statement, text).job)
@@ -280,7 +278,7 @@ def run_plan(
     text = script.read_text(file, MAX_PLAN)
     with script.exit_on_error(file):
         document = PlanDocument.from_json(text)
-        result = execute(document, Session(EnvironmentSettings.in_batch_mode()))
+        result = execute(document, Session(script.settings()))
         follow(result.job, quiet)
         result.wait()
         result.print()
@@ -321,7 +319,7 @@ def recover(
 
     filled = script.read(file, define)
     with script.exit_on_error(file), filled.locating():
-        session = Session(EnvironmentSettings.in_batch_mode())
+        session = Session(script.settings())
         for statement in parse_statements(filled.text):
             if isinstance(statement, SETTING_UP):
                 run_statement(session, statement, filled.text)

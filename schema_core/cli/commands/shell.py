@@ -20,7 +20,6 @@ from schema_core.base.text import escaped, is_blank
 from schema_core.cli import WRONG, script
 from schema_core.cli.findings import DASH
 from schema_core.cli.progress import Streaming, follow, follow_endless
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.jobs.client import JobClient
 from schema_core.environment.result import PrintStyle, TableResult, printed_rows, string_result
 from schema_core.environment.table_environment import TableEnvironment
@@ -65,8 +64,7 @@ def sql(
     also prints the rows of its operators, and STOP JOB stops it. The shell ends when all jobs have
     ended; Ctrl-C stops them.
     """
-    settings = EnvironmentSettings.in_streaming_mode() if streaming else None
-    environment = TableEnvironment.create(settings or EnvironmentSettings.in_batch_mode())
+    environment = TableEnvironment.create(script.settings(batch=not streaming))
     if setup is not None:
         preceding = script.read(setup, define)
         try:

@@ -19,7 +19,6 @@ from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.commands.compare import iterate_differences
 from schema_core.cli.commands.resolve import check, findings_of
 from schema_core.cli.findings import VERSION, Level, print_lines, text_lines
-from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import dry_run_session
 from schema_core.environment.session import Session
 from schema_core.environment.table_environment import TableEnvironment
@@ -240,9 +239,7 @@ def session_of(file: Path, define: list[str] | None) -> Iterator[Session]:
     Exits with 1 for errors of the script or the block, with 2 if it cannot be read.
     """
     filled = script.read(file, define)
-    with dry_run_session(
-        EnvironmentSettings.in_streaming_mode(), checks_connectors=False
-    ) as session:
+    with dry_run_session(script.settings(batch=False), checks_connectors=False) as session:
         findings = findings_of(file, filled, check(session, filled.text))
         script.print_error(*text_lines(findings))
         if any(finding.level is Level.ERROR for finding in findings):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import NoReturn, cast
 from weakref import finalize
@@ -404,7 +403,8 @@ def _level(session: Session, creation: TableCreation) -> int:
     old = session.tables.read_or_stored(creation.identifier)
     replaces = old is not None and not creation.statement.if_not_exists
     _, target = place_table(session, creation.identifier, creation.table)
-    return find_level(session, target, creation.relation, replaces=replaces).value
+    bound = session.bind_table(creation.identifier, target)
+    return find_level(session, bound, creation.relation, replaces=replaces).value
 
 
 # --- executing -----------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ def _prepare_job(
     target = session.bind(job.sink)
     if hints := plan.reveal(job.hints):
         require_no_own_options(hints)
-        target = replace(target, table=target.table.copy({**target.table.options, **hints}))
+        target = target.with_options(hints)
     columns = tuple(Name((column,)) for column in job.columns)
     partition = None if job.partition is None else Partition(job.partition)
     how = Writing(columns, partition, job.overwrite, job.on_conflict)

@@ -37,6 +37,7 @@ from schema_core.environment.jobs.pending import Owner, PendingJob
 from schema_core.environment.jobs.recovery import TableRegistration, delete_directory, finish
 from schema_core.environment.operations.data import Writing, prepare_write, run_job
 from schema_core.environment.operations.streaming_sinks import require_consumed_updates
+from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.unbounded import find_unbounded_table
@@ -390,15 +391,13 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     require_no_own_options(table.options)
     session.check_definition(table, old)
     stored, target = place_table(session, identifier, table)
-    replaced = old if isinstance(old, CatalogTable) else None
-    if isinstance(old, ResolvedCatalogTable):
-        replaced = session.connector_table(session.get_table(identifier))
-    session.tables.require_writable(identifier, target.options)
+    replaced = find_replaced(session, identifier, old)
     with at_span(statement.span):
         bound = session.bind_table(identifier, target)
+        session.tables.require_writable(identifier, bound.table.options)
         require_consumed_updates(session, relation, bound)
     query = session.executable(relation)
-    job = _pending_job(session, target, replaced, query)
+    job = _pending_job(session, bound, replaced, query)
     graph = planner_of_job(session, relation, identifier).create_as(
         query,
         bound,
@@ -411,6 +410,20 @@ def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     if directory is not None and directory_of(stored) != directory:
         graph.after_commit.append(partial(delete_directory, session, identifier, directory))
     return graph
+
+
+def find_replaced(
+    session: Session, identifier: ObjectIdentifier, old: CatalogBaseTable | None
+) -> CatalogTable | None:
+    """Return the table that a statement replaces as a connector reads it; None if there is none.
+
+    Errors are those of `Session.bind_table`.
+    """
+    if isinstance(old, ResolvedCatalogTable):
+        return session.bind_found(session.get_table(identifier)).table
+    if not isinstance(old, CatalogTable):
+        return None
+    return old.copy(session.option_references.resolve(old.options))
 
 
 def place_table(
@@ -430,24 +443,24 @@ def place_table(
 
 def _pending_job(
     session: Session,
-    table: ResolvedCatalogTable,
+    target: BoundTable,
     replaced: CatalogTable | None,
     query: Relation,
 ) -> PendingJob | None:
     """Return the pending job of a table; None at the first level, where the table stays."""
-    level = find_level(session, table, query, replaces=replaced is not None)
+    level = find_level(session, target, query, replaces=replaced is not None)
     if level is AtomicityLevel.CREATED_FIRST:
         return None
     return PendingJob(level.value, uuid.uuid4().hex, Owner.this())
 
 
 def find_level(
-    session: Session, table: ResolvedCatalogTable, query: Relation, *, replaces: bool
+    session: Session, target: BoundTable, query: Relation, *, replaces: bool
 ) -> AtomicityLevel:
     """Return the level at which a table is created or replaced from a query now."""
     return choose_level(
-        installed_connector(table.options),
-        table.options,
+        installed_connector(target.table.options),
+        target.table.options,
         atomic=is_atomic(session.config.get_configuration()),
         replaces=replaces,
         unbounded=find_unbounded_table(session, query),

@@ -28,6 +28,7 @@ from schema_core.environment.operations.create_table import (
     TableCreation,
     check_existing,
     derive_creation,
+    find_replaced,
     place_table,
 )
 from schema_core.environment.operations.data import check_assignment
@@ -215,7 +216,10 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     target = session.bind_table(identifier, table)
     if action == "insert" and isinstance(old, ResolvedCatalogTable):
         target = session.bind(identifier)
+    replaced = None
     with result.catching():
+        if action == "replace":
+            replaced = find_replaced(session, identifier, old)
         if action != "insert":
             target = session.bind_table(identifier, place_table(session, identifier, table)[1])
     with result.catching():
@@ -229,16 +233,15 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
     level, reasons = chosen.level, chosen.reasons
     if action == "insert":
         level, reasons = AtomicityLevel.CREATED_FIRST, (INSERTS,)
-    replaced = old if replaces and isinstance(old, CatalogTable) else None
     problems, losses = _checked_by_planner(session, creation, target, replaced, connector)
     if level is AtomicityLevel.ROLLED_BACK and not hasattr(connector, "clean_up"):
         losses = (*losses, ROWS_STAY)
     visibility = None
     if connector is not None:
         is_stream = unbounded is not None
-        stored = target.table.options
-        visibility = visibility_of(connector, stored, creates=creates, streams=is_stream)
-    known = {(error.code, error.problem) for error in result.errors}
+        visibility = visibility_of(
+            connector, target.table.options, creates=creates, streams=is_stream
+        )
     return CtasPlan(
         identifier=identifier,
         action=action,
@@ -250,11 +253,17 @@ def plan_creation(session: Session, creation: TableCreation) -> CtasPlan:
         reasons=reasons,
         visibility=visibility,
         losses=losses,
-        problems=(
-            *(error.diagnostics[0] for error in result.errors),
-            *(problem for problem in problems if (problem.code, problem.message) not in known),
-        ),
+        problems=_merge_problems(result.errors, problems),
     )
+
+
+def _merge_problems(
+    errors: Sequence[SchemaCoreError], problems: Sequence[Diagnostic]
+) -> tuple[Diagnostic, ...]:
+    """Return the problems of errors, and then the others."""
+    known = {(error.code, error.problem) for error in errors}
+    others = (problem for problem in problems if (problem.code, problem.message) not in known)
+    return (*(error.diagnostics[0] for error in errors), *others)
 
 
 def _checked_connector(target: BoundTable, found: Gathering) -> Connector | None:

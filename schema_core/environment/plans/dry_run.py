@@ -26,6 +26,7 @@ from schema_core.environment.connector import (
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
+from schema_core.environment.option_references import UnresolvedReferences
 from schema_core.environment.planner import (
     BoundTable,
     PlannerContext,
@@ -150,7 +151,9 @@ def dry_run_session(
     session = Session(settings, planner)
     session.makes_directories = False
     session.registry.open_by(partial(_open_catalog, stack))
-    if checks_connectors:
+    if not checks_connectors:
+        session.option_references = UnresolvedReferences()
+    else:
         planner.context = PlannerContext(session.config.get_configuration(), session.bind)
     with stack:
         yield session

@@ -123,7 +123,7 @@ def _run(
     rows = jobs.count_rows_to_change(identifier, statement, text)
     definition = resolve_table(origin(table), environment.schema_resolver)
     # a statement without matching rows also replaces files that are older than a column
-    if rows or has_older_files(entry):
+    if rows or has_older_files(environment, entry):
         environment.replace_table(path, definition, after).wait()
     return rows
 

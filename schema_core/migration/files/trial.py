@@ -125,7 +125,7 @@ def try_migrations(
         form = catalog.storage.form if catalog.storage is not None else "parquet"
         trial.storage = ManagedStorage(str(scratch / "managed"), form)
         for place, identifier in enumerate(paths):
-            _copy_rows(trial, identifier, scratch / f"copy-{place}")
+            _copy_rows(manager, trial, identifier, scratch / f"copy-{place}")
         with _using(environment, name, catalog, trial, before, scratch) as before_name:
             results = Migrator(environment, migrator.directory, variables=variables).upgrade(target)
             yield Trial(environment, before_name, results, tuple(notes))
@@ -270,13 +270,15 @@ def _options_of(entry: FoundTable) -> dict[str, str]:
     return {**(entry.derived or entry.table.get_options()), **own}
 
 
-def _copy_rows(catalog: Catalog, identifier: ObjectIdentifier, folder: Path) -> None:
+def _copy_rows(
+    manager: CatalogManager, catalog: Catalog, identifier: ObjectIdentifier, folder: Path
+) -> None:
     """Copy the files of a table of the copied catalog, which then reads the new files."""
     path, shown = identifier.to_object_path(), identifier.as_summary_string()
     table = catalog.get_resolved_table(path)
     if table is None:
         raise SchemaError(f"there is no table {shown!r} to copy", code="table-not-found")
-    source = _local_path(table.get_options())
+    source = _local_path(manager.registry.resolve_options(table.get_options()))
     if not isinstance(table, ResolvedCatalogTable) or source is None:
         raise SchemaError(
             f"the rows of {shown!r} cannot be copied: it is not a table of local files",

@@ -16,6 +16,7 @@ from typing import Final
 from schema_core.base.contained_paths import is_hidden, normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.paths import ObjectIdentifier, UnresolvedPath, join_names
+from schema_core.base.secrets import without_secrets
 from schema_core.catalog.changes.column_history import ColumnHistory, FileMarkers, file_paths
 from schema_core.catalog.changes.table_changes import Path
 from schema_core.catalog.managers import FoundTable
@@ -99,7 +100,7 @@ def require_files_follow(
         if written is not None and not written.follow(entry, finding):
             raise _error(entry, finding, statement, "as those that a data step before writes")
         if not (written is not None and written.are_all and finding.kind in OLDER):
-            _require_no_files(entry, finding, statement)
+            _require_no_files(environment, entry, finding, statement)
 
 
 def _find_rows(
@@ -145,7 +146,9 @@ def _renames_of(statement: Statement) -> Renames:
     return {change.column.parts: change.new_name.parts[-1]}
 
 
-def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter) -> None:
+def _require_no_files(
+    environment: TableEnvironment, entry: FoundTable, finding: TypeFinding, statement: Alter
+) -> None:
     concerns: Callable[[str], bool] = _is_file
     if finding.kind in FOREIGN:
         concerns = partial(_has_version, _markers(entry), frozenset({None}))
@@ -155,7 +158,7 @@ def _require_no_files(entry: FoundTable, finding: TypeFinding, statement: Alter)
             return
         # those of other programs may be older
         concerns = partial(_has_version, _markers(entry), older | {None})
-    file = find_file(entry.connector_options.get("path", ""), concerns)
+    file = _find_file(environment, entry, concerns)
     if file is not None:
         raise _error(entry, finding, statement, f"for example {file!r}")
 
@@ -179,7 +182,16 @@ def _error(entry: FoundTable, finding: TypeFinding, statement: Alter, files: str
     )
 
 
-def has_older_files(entry: FoundTable) -> bool:
+def _find_file(
+    environment: TableEnvironment, entry: FoundTable, concerns: Callable[[str], bool]
+) -> str | None:
+    """Return a file of a table that a predicate selects, or None."""
+    options = environment.catalog_manager.registry.resolve_options(entry.connector_options)
+    file = find_file(options.get("path", ""), concerns)
+    return None if file is None else without_secrets(str(file), options)
+
+
+def has_older_files(environment: TableEnvironment, entry: FoundTable) -> bool:
     """Return whether a table has files of an earlier layout, or if this cannot be known."""
     if entry.connector_options.get("connector") != "filesystem":
         return False
@@ -188,7 +200,7 @@ def has_older_files(entry: FoundTable) -> bool:
         return False
     older = frozenset({None, *range(len(changes))})
     concerns = partial(_has_version, _markers(entry), older)
-    return find_file(entry.connector_options.get("path", ""), concerns) is not None
+    return _find_file(environment, entry, concerns) is not None
 
 
 def _versions_without(entry: FoundTable, path: Path) -> frozenset[int]:
