@@ -218,6 +218,11 @@ def may_be_empty(over: Over) -> bool:
     return any(bound.distance is not None for bound in _bounds(over))
 
 
+def is_measured(over: Over) -> bool:
+    """Whether the frame is a RANGE with a distance from the value of the current row."""
+    return over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
+
+
 def extend_window(base: syntax.Window, written: syntax.Window) -> syntax.Window:
     """Extend a named window.
 

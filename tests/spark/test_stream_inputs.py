@@ -101,9 +101,9 @@ def random_changes(draw: random.Random) -> list[dict[str, Any]]:
     changes = []
     for number in range(INPUTS):
         present: list[dict[str, Any]] = []
-        for _ in range(draw.randint(0, 8)):
+        for _ in range(draw.randint(0, 12)):
             row = {"k": f"{number}{draw.choice('xyz')}", "v": draw.choice([None, *range(6)])}
-            match draw.choice("ccudd") if present else "c":
+            match draw.choice("cccuudd") if present else "c":
                 case "c":
                     present.append(row)
                     changes.append({"before": None, "after": row, "op": "c"})
@@ -174,3 +174,18 @@ def test_a_changelog_leaves_the_rows_of_the_batch_query(
 
     assert expected == left(changes_until_stopped(streaming.execute_sql(form)))
     assert expected
+
+
+def test_range_measures_the_times_of_micro_batches(session: SparkSession, tmp_path: Path) -> None:
+    for number in range(3):
+        path = tmp_path / "a" / str(number)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"k": "x", "v": number}) + "\n", encoding="utf-8")
+        os.utime(path, (1_700_000_000 + number,) * 2)
+    env = environment(session, tmp_path, is_streaming=True)
+    over = "OVER (ORDER BY pt RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW)"
+    query = f"SELECT v, SUM(v) {over} FROM a"
+
+    changes = changes_until_stopped(env.execute_sql(query))
+
+    assert changes == [["+I", 0, 0], ["+I", 1, 1], ["+I", 2, 3]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, assert_never
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.errors import at
-from schema_core.expressions.aggregate_calls import may_be_empty
+from schema_core.expressions.aggregate_calls import is_measured
 from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import (
     Access,
@@ -398,16 +398,15 @@ def _order_value(value: Typed, over: Over, context: TranslationContext) -> nodes
     Each row has a processing time of its own, in the order in which Spark reads the rows.
     """
     require_orderable(value.type, "ORDER BY")
-    is_measured = over.frame is not None and over.frame.unit == "RANGE" and may_be_empty(over)
     if timestamp_kind(value.type) is types.TimestampKind.PROCTIME:
-        return inline(_TIME_OF_ARRIVAL if is_measured else _ARRIVAL)
+        return inline(_TIME_OF_ARRIVAL if is_measured(over) else _ARRIVAL)
     node = compile_stored(value, context)
-    if is_measured and is_fine(value.type):
+    if is_measured(over) and is_fine(value.type):
         raise nodes.unsupported_error(
             f"a RANGE that measures {value.type.as_summary_string()} is not supported on Spark",
             hint="cast the key of the ORDER BY to TIMESTAMP(6)",
         )
-    if is_measured and isinstance(value.type, types.TimeType):
+    if is_measured(over) and isinstance(value.type, types.TimeType):
         return datetimes.time_millis(node)
     return node
 

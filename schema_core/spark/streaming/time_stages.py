@@ -6,15 +6,17 @@ ends. Which rowtimes can be waited for is derived from the stages below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, cast
 
+from schema_core.expressions.aggregate_calls import is_measured
 from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
     Typed,
+    substitute,
 )
 from schema_core.query import relation as relational
 from schema_core.query.relation import (
@@ -27,7 +29,6 @@ from schema_core.query.relation import (
 )
 from schema_core.query.window_bounds import bounds_of_window
 from schema_core.spark.streaming.block_keys import (
-    is_by_arrival,
     is_plain,
     is_so_far,
     looks_ahead,
@@ -147,18 +148,25 @@ class TimeStages(StageBuilder):
         below: Relation,
         key: Sequence[Typed],
     ) -> Relation:
-        """Return the result of OVER: each row has its own, of rows before it."""
+        """Return the result of OVER: each row has its own, of rows before it.
+
+        RANGE measures the processing times of rows, which are those of their micro-batches.
+        """
         place = time_of(window_calls(block)[0], named)
-        if timestamp_kind(named.columns[place].type) is TimestampKind.ROWTIME:
+        is_by_clock = timestamp_kind(named.columns[place].type) is TimestampKind.PROCTIME
+        if not is_by_clock:
             below = self.add_gate(below, place, "OVER", is_end=False)
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
-        by_arrival = is_by_arrival(window_calls(block))
-        input_ = self.make_input(below, key, [NEW], by_arrival=by_arrival)
+        input_ = self.make_input(below, key, [NEW], by_arrival=is_by_clock)
+        items: Iterable[Item] = block.items
+        if is_by_clock:
+            input_ = replace(input_, arrival=input_.scan.columns[place])
+            items = [item._replace(expression=_measured(item.expression)) for item in items]
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
         source = replace(named, input=input_.scan, columns=columns)
-        query = replace(block, items=(*block.items, mark), source=source)
+        query = replace(block, items=(*items, mark), source=source)
         return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marks=1)
 
     def _is_by_time(
@@ -244,11 +252,28 @@ class TimeStages(StageBuilder):
             time = cast("Ref", order[0].expression)
             arrival = input_.scan.columns[place_of(time, named.columns)]
             input_ = replace(input_, is_ordered=True, arrival=arrival)
-            stored = replace(time, type=DataTypes.TIMESTAMP_LTZ(3).with_kind(TimestampKind.ROWTIME))
-            sorted_by = (order[0]._replace(expression=stored), *match.order_by[1:])
+            sorted_by = (order[0]._replace(expression=_stored(time)), *match.order_by[1:])
             query = replace(query, order_by=sorted_by)
         places = tuple((place,) for place in range(len(keys)))
         return self.add_stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
+
+
+def _stored(time: Ref) -> Ref:
+    """Return a processing time as the time that is stored with a row."""
+    return replace(time, type=DataTypes.TIMESTAMP_LTZ(3).with_kind(TimestampKind.ROWTIME))
+
+
+def _measured(typed: Typed) -> Typed:
+    """Return an expression in which RANGE measures the stored times of rows."""
+
+    def change(part: Typed) -> Typed | None:
+        over = part.over if isinstance(part, FunctionCall) else None
+        if over is None or not is_measured(over):
+            return None
+        keys = tuple(replace(key, value=_stored(cast("Ref", key.value))) for key in over.order_by)
+        return replace(cast("FunctionCall", part), over=replace(over, order_by=keys))
+
+    return substitute(typed, change)
 
 
 def place_of(column: Typed, columns: Sequence[Column]) -> int:
