@@ -8,7 +8,7 @@ type without losses survives a round trip unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 from unicodedata import category
@@ -413,7 +413,8 @@ class Loss:
     """A part of a type or schema that a conversion does not preserve.
 
     `path` has names of columns and fields, and `element`, `key` and `value` for nested types. A
-    loss is `reversible` if the exact-type metadata restores the original.
+    loss is `reversible` if the exact-type metadata restores the original. `line` and `column` count
+    from 1; they are 0 if the loss was not read from a script.
     """
 
     path: tuple[str, ...]
@@ -421,6 +422,8 @@ class Loss:
     source: str
     target: str
     reversible: bool
+    line: int = field(default=0, compare=False, repr=False)
+    column: int = field(default=0, compare=False, repr=False)
 
     @property
     def changes_values(self) -> bool:
@@ -730,9 +733,9 @@ def read_fields(
     builder = Schema.new_builder()
     refused: list[Diagnostic] = []
     reported: list[Loss] = []
-    for field in fields:
+    for member in fields:
         try:
-            row_field, field_losses = read(field)
+            row_field, field_losses = read(member)
         except SchemaCoreError as error:
             refused += error.diagnostics
             continue

@@ -146,7 +146,7 @@ def test_masked_values_are_not_read_as_real_ones() -> None:
     assert (first.line, first.column) == (15, 3)
     assert from_ddl(masked, "flink") == from_ddl(STATEMENT, "flink")
     with pytest.raises(SchemaCoreError) as several:
-        read_tables(masked, "flink")
+        read_tables(masked, "flink", strict=True)
     assert codes(several.value) == ["masked-secret"]
 
 
@@ -209,7 +209,7 @@ def test_a_script_gives_the_tables_that_it_leaves() -> None:
 )
 def test_what_is_not_understood_is_refused(text: str, code: str, place: tuple[int, int]) -> None:
     with pytest.raises(SchemaCoreError) as caught:
-        read_tables(text, "flink")
+        read_tables(text, "flink", strict=True)
     (one,) = caught.value.diagnostics
 
     assert (one.code, (one.line, one.column)) == (code, place)
@@ -235,7 +235,7 @@ def test_too_many_changes_of_a_wide_table_are_refused() -> None:
     columns = ", ".join(f"c{number} INT" for number in range(20_000))
     changes = "ALTER TABLE t SET ('k' = 'v');" * 600
     with pytest.raises(SchemaCoreError) as caught:
-        read_tables(f"CREATE TABLE t ({columns}); {changes}", "flink")
+        read_tables(f"CREATE TABLE t ({columns}); {changes}", "flink", strict=True)
 
     assert caught.value.code == "too-wide"
 
@@ -243,7 +243,7 @@ def test_too_many_changes_of_a_wide_table_are_refused() -> None:
 def test_a_masked_value_of_a_change_is_refused() -> None:
     text = "CREATE TABLE a (x INT);\nALTER TABLE a SET ('password' = '******')"
     with pytest.raises(SchemaCoreError) as caught:
-        read_tables(text, "flink")
+        read_tables(text, "flink", strict=True)
     (one,) = caught.value.diagnostics
 
     assert (one.code, one.line, one.column) == ("masked-secret", 2, 20)
@@ -260,7 +260,11 @@ def test_a_dropped_database_takes_its_tables() -> None:
 
 def test_all_errors_of_a_script_are_reported() -> None:
     with pytest.raises(SchemaCoreError) as caught:
-        read_tables("CREATE TABLE a (x NOPE(1)); CREATE TABLE b (; CREATE TABLE c LIKE a", "flink")
+        read_tables(
+            "CREATE TABLE a (x NOPE(1)); CREATE TABLE b (; CREATE TABLE c LIKE a",
+            "flink",
+            strict=True,
+        )
 
     assert len(codes(caught.value)) == 3
 

@@ -141,8 +141,9 @@ def convert(
 ) -> None:
     """Convert CREATE TABLE statements from one SQL dialect to another.
 
-    Losses are printed on stderr. Exits with 1 if a table is invalid, or with `--on-loss error` if
-    values would change, with 2 if the file cannot be read.
+    Losses, and errors of statements that cannot be read, are printed on stderr; the other tables
+    are converted. Exits with 1 if there are errors, or with `--on-loss error` if values would
+    change, with 2 if the file cannot be read.
     """
     text = script.read_text(file)
     with script.exit_on_error(file, None):
@@ -154,10 +155,17 @@ def convert(
         losses += [
             (table.path, loss) for table in dump.tables for loss in ddl_losses(table.table, target)
         ]
-    print(";\n\n".join(statements) + ";")
+    if statements:
+        print(";\n\n".join(statements) + ";")
     script.print_error(*(escaped(f"{join_names(path)}: {loss}") for path, loss in losses))
-    script.print_error(*(escaped(str(loss)) for loss in dump.losses))
-    if on_loss is LossPolicy.ERROR and any(loss.changes_values for _, loss in losses):
+    script.print_error(
+        *(escaped(f"{file}:{loss.line}:{loss.column}: {loss}") for loss in dump.losses)
+    )
+    if dump.errors:
+        script.show(file, dump.errors)
+    if dump.errors or (
+        on_loss is LossPolicy.ERROR and any(loss.changes_values for _, loss in losses)
+    ):
         raise typer.Exit(WRONG)
 
 

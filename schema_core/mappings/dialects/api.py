@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_names
@@ -17,14 +18,19 @@ from schema_core.base.cursor import Cursor, check_size
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.plugins import needs
 from schema_core.base.secrets import mask
-from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token, position
 from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
-from schema_core.errors import Gathering, ParseError, UnsupportedError, at, within
-from schema_core.mappings.dialects.dumps import routines, without_data
+from schema_core.errors import Diagnostic, Gathering, ParseError, UnsupportedError, at, within
 from schema_core.mappings.dialects.engines import ENGINES, Engine, engine
 from schema_core.mappings.dialects.expressions import read_expression
-from schema_core.mappings.dialects.flink import FLINK, DeclaredTable, read_script, write_table
-from schema_core.mappings.dialects.grammar import foreign_type, shorten
+from schema_core.mappings.dialects.flink import (
+    FLINK,
+    DeclaredTable,
+    FlinkScript,
+    read_script,
+    write_table,
+)
+from schema_core.mappings.dialects.grammar import Dropped, foreign_type
 from schema_core.mappings.dialects.printer import IN_FULL, Masking
 from schema_core.mappings.dialects.schemas import DdlStatements, build_schema, write_schema
 from schema_core.mappings.dialects.statements import (
@@ -78,11 +84,13 @@ class ForeignTable:
 class ForeignScript:
     """The tables of a script, in its order.
 
-    `losses` are statements that belong to none of its tables, such as views and sequences.
+    `losses` are statements that belong to none of its tables, such as views and sequences. `errors`
+    are statements, and columns of tables, that could not be read. Both have a line and a column.
     """
 
     tables: tuple[ForeignTable, ...]
     losses: tuple[Loss, ...]
+    errors: tuple[Diagnostic, ...] = ()
 
     @property
     def by_path(self) -> dict[tuple[str, ...], CatalogTable]:
@@ -113,7 +121,7 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     require_instance(dialect, str, "dialect")
     if dialect.lower() == FLINK:
         enforce((), on_loss)
-        return _require_single(list(read_script(text).tables.values()), text).table.schema
+        return _require_single(list(_read_flink(text).tables.values()), text).table.schema
     table = read_table(text, dialect)
     enforce(table.losses, on_loss)
     return table.schema
@@ -133,14 +141,25 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
     """
     require_instance(dialect, str, "dialect")
     if dialect.lower() == FLINK:
-        script = read_script(text)
+        script = _read_flink(text)
         table = _flink_table(_require_single(list(script.tables.values()), text), text)
-        return replace(table, losses=(*table.losses, *_losses_of_script(script.dropped)))
+        return replace(table, losses=(*table.losses, *_losses_of_script(script.dropped, text)))
     source = engine(dialect)
     with within(text):
         definitions = _script(text, source)
-        table = _table(text, definitions, _require_single(definitions.tables, text))
-    return replace(table, losses=(*table.losses, *_losses_of_script(definitions.dropped)))
+        definitions.errors.raise_all()
+        errors = Gathering()
+        table = _table(text, definitions, _require_single(definitions.tables, text), errors)
+        errors.raise_all()
+    dropped = _losses_of_script(definitions.dropped, text)
+    return replace(table, losses=(*table.losses, *dropped))
+
+
+def _read_flink(text: str) -> FlinkScript:
+    errors = Gathering()
+    script = read_script(text, errors)
+    errors.raise_all()
+    return script
 
 
 def _require_single(tables: list[Declared], text: str) -> Declared:
@@ -155,24 +174,30 @@ def _require_single(tables: list[Declared], text: str) -> Declared:
     return tables[0]
 
 
-def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
+def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -> ForeignScript:
     """Read all tables of a script, such as a database dump, in the order of the script.
 
     Statements without definitions (settings, transactions, rows) are skipped, also the data of
     ``COPY ... FROM stdin``. Columns can use types of CREATE TYPE and CREATE DOMAIN.
 
+    A statement that cannot be read is one of the `errors` of the result, with its line and column;
+    the others are read. A column of a type that Flink does not have is an error and a loss of its
+    table. With `strict`, the errors are raised.
+
     Raises:
-        ParseError: for a string outside the grammar; with code `missing-create-table`.
+        ParseError: with code `text-too-long`.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for all such columns; with code
-            `missing-columns` for a table that takes its columns from an unknown source.
+        SchemaCoreError: if `strict`, for all errors: of other strings a ParseError; with code
+            `missing-create-table`; `type-not-in-flink`; with code `missing-columns` for a table
+            that takes its columns from an unknown source.
 
     >>> script = read_tables(
     ...     "CREATE TYPE mood AS ENUM ('sad', 'happy');"
     ...     "CREATE TABLE a (id int, feels mood);"
     ...     "CREATE TABLE b (id int);"
     ...     "COMMENT ON TABLE b IS 'the second';"
-    ...     "ALTER TABLE a ADD PRIMARY KEY (id)"
+    ...     "ALTER TABLE a ADD PRIMARY KEY (id);"
+    ...     "CREATE TABLE c (id int id)"
     ... )
     >>> [(table.path, table.comment) for table in script.tables]
     [(('a',), None), (('b',), 'the second')]
@@ -182,25 +207,41 @@ def read_tables(text: str, dialect: str = "postgres") -> ForeignScript:
       `feels` STRING,
       CONSTRAINT `PK_id` PRIMARY KEY (`id`) NOT ENFORCED
     )
+    >>> for error in script.errors:
+    ...     print(error.line, error.column, error.message)
+    1 186 unexpected 'id' in column 'id'
     """
     require_instance(dialect, str, "dialect")
-    gathering = Gathering()
+    require_instance(strict, bool, "strict")
+    errors = Gathering()
     tables = []
     if dialect.lower() == FLINK:
-        script = read_script(text)
+        script = read_script(text, errors)
         for declared in script.tables.values():
-            with gathering.catching():
+            with errors.catching():
                 tables.append(_flink_table(declared, text))
-        gathering.raise_all()
-        return ForeignScript(tuple(tables), _losses_of_script(script.dropped))
-    source = engine(dialect)
-    with within(text):
-        definitions = _script(text, source)
+        dropped = script.dropped
+    else:
+        source = engine(dialect)
+        with within(text):
+            definitions = _script(text, source)
+        errors = definitions.errors
         for table in definitions.tables:
-            with gathering.catching(), at(f"table {'.'.join(table.path)!r}"):
-                tables.append(_table(text, definitions, table))
-        gathering.raise_all()
-    return ForeignScript(tuple(tables), _losses_of_script(definitions.dropped))
+            with errors.catching(), at(f"table {'.'.join(table.path)!r}"):
+                of_table = Gathering()
+                tables.append(_table(text, definitions, table, of_table))
+                of_table.raise_all()
+        dropped = definitions.dropped
+    if strict:
+        with within(text):
+            errors.raise_all()
+    for error in errors.errors:
+        error.text = text if error.text is None else error.text
+    return ForeignScript(
+        tuple(tables),
+        _losses_of_script(dropped, text),
+        tuple(diagnostic for error in errors.errors for diagnostic in error.diagnostics),
+    )
 
 
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
@@ -211,16 +252,13 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
             hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
             span=Span(0, 1),
         )
-    code = without_data(text, dialect.name)
-    script = parse_script(Cursor(text, list(tokens(code, dialect))), dialect)
-    if dialect.name == "mysql":
-        script.dropped += [
-            shorten(text[routine.start : routine.stop]) for routine in routines(text)
-        ]
-    return script
+    return parse_script(text, dialect, lambda code, span: list(tokens(code, dialect, span)))
 
 
-def _table(text: str, script: ScriptDefinitions, table: TableDefinition) -> ForeignTable:
+def _table(
+    text: str, script: ScriptDefinitions, table: TableDefinition, errors: Gathering
+) -> ForeignTable:
+    """Return a table; a column that cannot be read is one of `errors`, if these are kept."""
     schema, losses = build_schema(
         table,
         script.types,
@@ -228,8 +266,12 @@ def _table(text: str, script: ScriptDefinitions, table: TableDefinition) -> Fore
         type_text=lambda type_: foreign_type(
             Cursor(type_, list(tokens(type_, script.engine))), script.engine, lambda: None
         ),
+        locate=partial(position, text),
+        errors=errors,
     )
-    return ForeignTable(table.path, schema, losses, table.comment, table.partition_keys)
+    names = {column.name for column in schema.columns}
+    partition_keys = table.partition_keys if names.issuperset(table.partition_keys) else ()
+    return ForeignTable(table.path, schema, losses, table.comment, partition_keys)
 
 
 def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
@@ -246,8 +288,13 @@ def _flink_table(declared: DeclaredTable, text: str) -> ForeignTable:
     )
 
 
-def _losses_of_script(dropped: Iterable[str]) -> tuple[Loss, ...]:
-    return tuple(loss_of(("script",), "member", rest, "") for rest in dropped)
+def _losses_of_script(dropped: Iterable[Dropped], text: str) -> tuple[Loss, ...]:
+    losses = []
+    for rest, start in dropped:
+        line, column = (0, 0) if start is None else position(text, start)
+        loss = loss_of(("script",), "member", rest, "")
+        losses.append(replace(loss, line=line, column=column))
+    return tuple(losses)
 
 
 def to_ddl(
@@ -370,38 +417,21 @@ _BEGAN = regex(r" from \d+:(\d+)")
 
 
 @needs("sqlglot")
-def tokens(text: str, dialect: Engine) -> Iterator[Token]:
-    """Yield the tokens of a script of this engine, with a limit on the depth of brackets.
+def tokens(text: str, dialect: Engine, span: Span | None = None) -> Iterator[Token]:
+    """Yield the tokens of a script of this engine, or of a span, with a limit on brackets.
 
     Raises:
         ParseError: with code `text-too-long`, `too-deep`, or `syntax`.
     """
     check_size(text)
-    from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
 
+    start, stop = (0, len(text)) if span is None else (span.start, span.stop)
     try:
-        result: list[Token] = []
-        before: Any = None
-        for foreign in tokenize(text, read=dialect.name):
-            # all that follows RENAME may be one string, longer than its place
-            if (
-                before is not None
-                and before.token_type.name == "RENAME"
-                and foreign.token_type.name == "STRING"
-                and foreign.start == foreign.end
-            ):
-                start = before.end + 1
-                rest = tokenize(text[start : foreign.end + 1], read=dialect.name)
-                result += [
-                    token for foreign_token in rest for token in _token(text, foreign_token, start)
-                ]
-            else:
-                result += _token(text, foreign)
-            before = foreign
+        result = list(_iterate_tokens(text, start, stop, dialect.name))
     except SqlglotError as error:
         began = _BEGAN.search(str(error.__cause__ or error))
-        begin = min(int(began[1]), len(text)) if began else 0
+        begin = min(start + int(began[1]), len(text)) if began else start
         problem = "unterminated literal, quoted name or comment"
         raise ParseError(problem, span=Span(begin, begin + 1), text=text) from None
     depth = 0
@@ -412,7 +442,27 @@ def tokens(text: str, dialect: Engine) -> Iterator[Token]:
                 f"nested more than {MAX_DEPTH} levels deep", code="too-deep", span=token.span
             )
         yield token
-    yield Token("end", "end", "", len(text), len(text))
+    yield Token("end", "end", "", stop, stop)
+
+
+def _iterate_tokens(text: str, start: int, stop: int, dialect: str) -> Iterator[Token]:
+    from sqlglot.dialects.dialect import Dialect
+
+    before: Any = None
+    for foreign in Dialect.get_or_raise(dialect).tokenize(text[start:stop]):
+        # all that follows RENAME may be one string, longer than its place
+        if (
+            before is not None
+            and before.token_type.name == "RENAME"
+            and foreign.token_type.name == "STRING"
+            and foreign.start == foreign.end
+        ):
+            yield from _iterate_tokens(
+                text, start + before.end + 1, start + foreign.end + 1, dialect
+            )
+        else:
+            yield from _token(text, foreign, start)
+        before = foreign
 
 
 def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:

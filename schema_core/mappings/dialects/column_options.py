@@ -34,7 +34,7 @@ class ColumnDefinition:
     is_key: bool = False
     key_name: str | None = None
     nullable: bool | None = None
-    dropped: list[str] = field(default_factory=list)
+    dropped: list[grammar.Dropped] = field(default_factory=list)
 
 
 def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
@@ -87,7 +87,7 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             is_unsigned = True
         elif cursor.accept("ZEROFILL"):
             is_unsigned = True
-            column.dropped.append(grammar.excerpt(cursor, start))
+            column.dropped.append(grammar.drop_text(cursor, start))
         elif cursor.accept("BYTE"):
             text = _to_binary_type(text)
         elif any(cursor.accept(*words) for words in CHARACTER_SETS):
@@ -95,9 +95,9 @@ def _mysql_attributes(cursor: Cursor, column: ColumnDefinition) -> None:
             if cursor.advance().value.lower() == "binary":
                 text = _to_binary_type(text)
             else:
-                column.dropped.append(grammar.excerpt(cursor, start))
+                column.dropped.append(grammar.drop_text(cursor, start))
         elif cursor.accept("BINARY") or cursor.accept("ASCII") or cursor.accept("UNICODE"):
-            column.dropped.append(grammar.excerpt(cursor, start))
+            column.dropped.append(grammar.drop_text(cursor, start))
         elif not cursor.accept("SIGNED"):
             break
     text += " unsigned" if is_unsigned else ""
@@ -143,23 +143,23 @@ def _parse_not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> Non
     column.nullable = False
     if attributes & UNCHECKED and "RELY" not in attributes:
         column.nullable = None
-        column.dropped.append(grammar.excerpt(cursor, start))
+        column.dropped.append(grammar.drop_text(cursor, start))
     elif "ON CONFLICT" in attributes:
-        column.dropped.append(grammar.excerpt(cursor, start))
+        column.dropped.append(grammar.drop_text(cursor, start))
 
 
 def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse PRIMARY KEY, whether checked or not: Flink does not enforce keys."""
     column.is_key = True
     if "ON CONFLICT" in _skip_attributes(cursor):
-        column.dropped.append(grammar.excerpt(cursor, start))
+        column.dropped.append(grammar.drop_text(cursor, start))
 
 
 def _parse_short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     if column.engine.name == "mysql":
         _parse_key(cursor, column, start)
     else:
-        column.dropped.append(grammar.excerpt(cursor, start))
+        column.dropped.append(grammar.drop_text(cursor, start))
 
 
 def _parse_constraint_name(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -189,7 +189,8 @@ def _parse_options(cursor: Cursor, column: ColumnDefinition, start: int) -> None
             continue
         begin = cursor.token.start
         if grammar.skip_until(cursor, (",",)):
-            column.dropped.append(f"OPTIONS({grammar.excerpt(cursor, begin)})")
+            text = f"OPTIONS({grammar.excerpt(cursor, begin)})"
+            column.dropped.append(grammar.Dropped(text, begin))
 
 
 def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -200,7 +201,7 @@ def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, s
 
 def _drop_option(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
-    column.dropped.append(grammar.excerpt(cursor, start))
+    column.dropped.append(grammar.drop_text(cursor, start))
 
 
 def _skip_phrase(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -217,7 +218,7 @@ def _parse_identity(shape: Operand, cursor: Cursor, column: ColumnDefinition, st
 def _parse_serial(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse MySQL's ``SERIAL DEFAULT VALUE``: NOT NULL AUTO_INCREMENT UNIQUE."""
     column.nullable = False
-    column.dropped.append(grammar.excerpt(cursor, start))
+    column.dropped.append(grammar.drop_text(cursor, start))
 
 
 def _skip_nothing(cursor: Cursor) -> None:
@@ -312,7 +313,7 @@ def _skip_attributes(cursor: Cursor) -> frozenset[str]:
 def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
     _skip_attributes(cursor)
-    column.dropped.append(grammar.excerpt(cursor, start))
+    column.dropped.append(grammar.drop_text(cursor, start))
 
 
 #: Words after which an expression continues, whatever follows.
@@ -338,7 +339,7 @@ def _parse_default(cursor: Cursor, column: ColumnDefinition, start: int) -> None
     """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
     _skip_expression(cursor)
     if (text := grammar.excerpt(cursor, start)).upper() != "DEFAULT NULL":
-        column.dropped.append(text)
+        column.dropped.append(grammar.Dropped(text, start))
 
 
 #: Words -> the parser of the rest. Options of storage, or that state the default, are skipped.

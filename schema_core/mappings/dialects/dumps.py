@@ -1,85 +1,421 @@
-"""The parts of dumps that are not SQL: data of COPY, commands of psql, sections of routines.
+r"""Split scripts and dumps into statements, data of COPY, commands of clients, and routines.
 
-They become blanks before a script is tokenized, so that positions stay.
+A section that is not closed ends with the script; its reader resumes at the next line that starts a
+statement (`next_statement`), so that a single quote does not hide the rest of a dump.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import field, replace
+from enum import Enum
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import Span
-from schema_core.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 
-def without_data(text: str, engine: str) -> str:
-    r"""Return the script with everything that is not SQL replaced by blanks; line breaks are kept.
+class SectionKind(Enum):
+    """What a section of a script is."""
 
-    Raises:
-        ParseError: with code `syntax` for COPY data that is not terminated.
+    STATEMENT = "statement"
+    ROUTINE = "routine"
+    COMMAND = "command"  # of a client, such as psql
+    DATA = "data"  # of COPY
 
-    >>> without_data("COPY t FROM stdin;\n1\tit's\n\\.\nSELECT 1;", "postgres").split("\n")
-    ['COPY t FROM stdin;', '      ', '  ', 'SELECT 1;']
-    >>> without_data("/*!40101 SET a = 1 */; /* b */", "mysql")
-    '         SET a = 1   ; /* b */'
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a script; `problem` is why it has no end, at the offset `begin`."""
+
+    kind: SectionKind
+    start: int
+    stop: int
+    problem: str | None = None
+    begin: int = 0
+
+    @property
+    def span(self) -> Span:
+        return Span(self.start, self.stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Lexis:
+    """How an engine writes literals, comments, and the ends of statements.
+
+    `escaping` are quotes within which a backslash escapes. `commands` matches a command of a client
+    at the start of a statement, `harmless` those that cannot change a table. `ends` matches lines
+    that end a statement, `begins` lines that start the next one without a semicolon.
     """
-    for find in FINDERS.get(engine, ()):
-        pieces, done = [], 0
-        for span in find(text):
-            pieces += [text[done : span.start], _LETTERS.sub(" ", text[span.start : span.stop])]
-            done = span.stop
-        text = "".join([*pieces, text[done:]])
-    return text
+
+    quotes: str = "'\""
+    escaping: str = ""
+    comments: tuple[str, ...] = ("--",)
+    nested_comments: bool = False
+    dollars: bool = False
+    triple_quotes: bool = False
+    q_quotes: bool = False
+    commands: re.Pattern[str] | None = None
+    harmless: re.Pattern[str] | None = None
+    ends: str | None = None
+    begins: str | None = None
+    blocks: bool = False  # BEGIN ... END outside of routines
+    whole_batches: bool = False  # routines and views end with their batch
 
 
-_LETTERS = regex(r"[^\r\n]")
+#: Lines of SQL*Plus and SQLcl; a command continues after a hyphen at the end of a line.
+_SQL_PLUS = (
+    r"(?:@|(?:SET|PROMPT|PRO|REM|REMARK|SPOOL|WHENEVER|DEFINE|UNDEFINE|ACCEPT|EXIT|QUIT|CONN"
+    r"|CONNECT|CLEAR|COLUMN|COL|TTITLE|BTITLE|SHOW|EXEC|EXECUTE|VARIABLE|VAR|PRINT|HOST|START|PAUSE|TIMING"
+    r"|STORE|BREAK|COMPUTE|DISCONNECT|HELP|LIST|RUN|STARTUP|SHUTDOWN)\b)"
+    r"(?:[^\n]*-[ \t]*\r?\n)*[^\n]*"
+)
+#: First words of statements that T-SQL separates by line breaks only.
+_TSQL_WORDS = (
+    r"(?:CREATE|DROP(?!\s+(?:COLUMN|CONSTRAINT|PERIOD)\b)|ALTER(?!\s+COLUMN\b)|INSERT|UPDATE|DELETE"
+    r"|MERGE|TRUNCATE|EXECUTE|EXEC|USE|PRINT|DECLARE|GRANT|REVOKE|DENY|SELECT|IF|BEGIN|END|ELSE|WHILE"
+    r"|RAISERROR|THROW|RETURN|COMMIT|ROLLBACK|DBCC|BULK|BACKUP|RESTORE|WAITFOR|GO"
+    r"|SET(?=\s+\w+\s+(?:ON|OFF)\b|\s+@|\s+(?:TRANSACTION|DATEFORMAT|LANGUAGE|LOCK_TIMEOUT)\b))\b"
+)
 
+_SPARK = Lexis(quotes="'\"`", escaping="'\"")
+_POSTGRES = Lexis(
+    nested_comments=True,
+    dollars=True,
+    commands=regex(r"\\[^\n]*"),
+    harmless=regex(r"\\(?!i\b|ir\b|include|gexec|g\b)"),
+)
+_DOT_COMMANDS = regex(r"\.[a-zA-Z][^\n]*")
+_HARMLESS_DOTS = regex(r"\.(?!read|open|restore|import)")
 
-# --- dumps of PostgreSQL --------------------------------------------------------------------------
+#: Engine -> how its scripts are written.
+LEXES: Mapping[str, Lexis] = {
+    "spark":      _SPARK,
+    "hive":       _SPARK,
+    "databricks": replace(_SPARK, blocks=True),
+    "trino":      Lexis(),
+    "postgres":   _POSTGRES,
+    "redshift":   replace(_POSTGRES, escaping="'"),
+    "mysql":      Lexis(quotes="'\"`", escaping="'\"", comments=("--", "#")),
+    "sqlite":     Lexis(
+        quotes="'\"`[", commands=_DOT_COMMANDS, harmless=_HARMLESS_DOTS,
+    ),
+    "duckdb":     Lexis(
+        nested_comments=True, dollars=True,
+        commands=_DOT_COMMANDS, harmless=_HARMLESS_DOTS,
+    ),
+    "snowflake":  Lexis(escaping="'", comments=("--", "//"), dollars=True, blocks=True),
+    "bigquery":   Lexis(
+        quotes="'\"`", escaping="'\"`", comments=("--", "#"), triple_quotes=True, blocks=True
+    ),
+    "clickhouse": Lexis(
+        quotes="'\"`", escaping="'\"`", comments=("--", "#!", "# "), nested_comments=True,
+        dollars=True,
+    ),
+    "oracle":     Lexis(
+        q_quotes=True, blocks=True, ends=r"^[ \t]*/[ \t]*\r?$",
+        commands=regex(_SQL_PLUS, re.IGNORECASE),
+        harmless=regex(r"(?!@|EXEC|START|RUN)", re.IGNORECASE),
+    ),
+    "tsql":       Lexis(
+        quotes="'\"[", nested_comments=True, ends=r"^[ \t]*GO(?:[ \t]+\d+)?[ \t]*;?[ \t]*\r?$",
+        begins=rf"^[ \t]*(?={_TSQL_WORDS})", whole_batches=True,
+        commands=regex(r":[a-zA-Z][^\n]*"),
+        harmless=regex(r":(?!r\b)"),
+    ),
+}  # fmt: skip
 
-#: The start of a token that is not plain code, or the end of a statement.
-_SPECIAL = regex(r"""['";\\]|--|/\*|(?<![\w$])\$(?:[^\W\d]\w*)?\$""")
-_AFTER_E = regex(r"(?<![\w$])[eE]\Z")
-_ESCAPED = regex(r"(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
-_COMMENT = regex(r"/\*|\*/")
+#: The start of a routine, up to its kind.
+_ROUTINE = regex(
+    r"(?:CREATE|ALTER)\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:(?:DEFINER\s*=\s*[^\s@]+(?:\s*@\s*\S+)?"
+    r"|SQL\s+SECURITY\s+\w+|AGGREGATE|TEMPORARY|TEMP|CONSTRAINT|EVENT|EDITIONABLE|NONEDITIONABLE"
+    r"|SECURE)\s+)*(?:PROCEDURE|PROC|FUNCTION|TRIGGER|EVENT|PACKAGE|TYPE\s+BODY)\b",
+    re.IGNORECASE,
+)
+_VIEW = regex(r"(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?VIEW\b", re.IGNORECASE)
+_RULE = regex(r"CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b", re.IGNORECASE)
+_BLOCK = regex(r"DECLARE\b|BEGIN\b(?!\s*(?:;|TRAN|WORK|NAME))|<<", re.IGNORECASE)
 _COPY = regex(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
 _LAST_LINE = regex(r"^\\\.[ \t]*\r?$", re.MULTILINE)
-_CODE = regex(r"\S")
+_DELIMITER = regex(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
+
+#: A line that starts a definition; one in the middle of a section may belong to another statement.
+_DEFINITION = regex(
+    r"^[ \t]*(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b[^\n]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TABLE = regex(r"^[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE)
 
 
-def _non_sql_in_postgres(text: str, *, escapes: bool = False) -> Iterator[Span]:
-    """Find the data of COPY and the commands of psql.
+def next_statement(text: str, section: Section) -> int | None:
+    """Return where a line within a section, after its first one, starts a statement."""
+    first_line_end = text.find("\n", section.start, section.stop)
+    if first_line_end < 0:
+        return None
+    match = _DEFINITION.search(text, first_line_end + 1, section.stop)
+    return match.start() if match else None
 
-    `escapes`: a backslash is an escape in every literal, not only with the prefix E.
-    """
-    position = 0
-    begin: int | None = None  # the start of the statement
-    while match := _SPECIAL.search(text, position):
-        word, start = match.group(), match.start()
-        if begin is None and (code := _CODE.search(text, position, start)):
-            begin = code.start()
-        if word == "\\":
-            position = _end_of_line(text, start)
-            yield Span(start, position)
-        elif word == ";":
+
+def hides_table(text: str, section: Section) -> bool:
+    """Return whether a line of data, or a later line of a statement, starts a CREATE TABLE."""
+    start = section.start
+    if section.kind is not SectionKind.DATA:
+        start = _end_of_line(text, start) + 1
+    return _TABLE.search(text, start, section.stop) is not None
+
+
+def find_stray_quote(text: str, section: Section) -> int | None:
+    """Return where a literal ends within a word, as in `'it's'`, if that hides a CREATE TABLE."""
+    if not hides_table(text, section):
+        return None
+    for literal in _LITERAL.finditer(text, section.start, section.stop):
+        following = text[literal.end() : literal.end() + 1]
+        if following.isalnum():
+            return literal.end() - 1
+    return None
+
+
+_LITERAL = regex(r"'(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Finds the sections of a script one after another; `position` is where the next one begins."""
+
+    text: str
+    engine: str
+    position: int = 0
+    delimiter: str = ";"
+    lexis: Lexis = field(default_factory=Lexis)
+    _data: int | None = None  # the start of the COPY whose data follows
+    _last: int | None = None
+
+    def __post_init__(self) -> None:
+        """Look up the engine."""
+        self.lexis = LEXES[self.engine]
+        if self.text.startswith("\ufeff"):
+            self.position = 1
+
+    def next(self) -> Section | None:
+        """Return the next section, or None at the end of the script."""
+        if self._data is not None:
+            return self._copy_data(self._data)
+        start = self._skip_blank()
+        if isinstance(start, Section) or start is None:
+            return start
+        text, lexis = self.text, self.lexis
+        if self.engine == "mysql" and (match := _DELIMITER.match(text, start)):
+            self.delimiter, self.position = match[1], match.end()
+            return Section(SectionKind.COMMAND, start, match.end())
+        if lexis.commands is not None and (match := lexis.commands.match(text, start)):
+            self.position = match.end()
+            return Section(SectionKind.COMMAND, start, match.end())
+        return self._statement(start)
+
+    def resume(self, position: int) -> None:
+        """Continue within a section that was read already."""
+        self.position, self._data = position, None
+
+    def is_harmless(self, section: Section) -> bool:
+        """Return whether a command of a client cannot change a table."""
+        harmless = self.lexis.harmless
+        return harmless is None or harmless.match(self.text, section.start) is not None
+
+    def _skip_blank(self) -> int | Section | None:
+        """Skip blanks, comments and the ends of statements; return the start of the next one."""
+        pattern = _blank(self.engine)
+        while True:
+            match = pattern.match(self.text, self.position)
+            start = match.end() if match else self.position
+            if start >= len(self.text):
+                return None
+            if self.text.startswith(self.delimiter, start):
+                self.position = start + len(self.delimiter)
+                continue
+            if not self.text.startswith("/*", start):
+                return start
+            end = self._end_of_comment(start + 2)
+            if end is None:
+                self.position = len(self.text)
+                return self._unclosed(start, start)
+            self.position = end
+
+    def _unclosed(self, start: int, begin: int) -> Section:
+        problem = "unterminated literal, quoted name or comment"
+        return Section(SectionKind.STATEMENT, start, len(self.text), problem, begin)
+
+    def _statement(self, start: int) -> Section:
+        text, lexis = self.text, self.lexis
+        kind = self._kind(start)
+        is_view = _VIEW.match(text, start) is not None
+        is_batch = lexis.whole_batches and (
+            (is_view or kind is SectionKind.ROUTINE) and start < self._last_line()
+        )
+        block = _Block(self.engine)
+        brackets, position = 0, start
+        pattern = _special(self.engine, self.delimiter)
+        while match := pattern.search(text, position):
+            word, begin = match.group(), match.start()
+            if kind is SectionKind.ROUTINE:
+                block.add(text, position, begin)
             position = match.end()
-            if begin is not None and _COPY.match(text, begin, start):
-                position = _end_of_line(text, position)
-                last = _LAST_LINE.search(text, position)
-                if last is None:
-                    raise ParseError(
-                        "unterminated COPY data",
-                        hint="check that the dump is complete; its data ends with the line \\.",
-                        span=Span(begin, position),
-                        text=text,
+            if match.lastgroup == "line":
+                return self._finish(kind, start, begin, position)
+            if match.lastgroup == "begins":
+                if brackets <= 0 and begin > start and not is_batch:
+                    return self._finish(kind, start, begin, begin)
+                position = max(position, begin + 1)
+            elif word == self.delimiter:
+                is_inner = brackets > 0 and _RULE.match(text, start) is not None
+                if (
+                    not is_inner
+                    and not is_batch
+                    and (
+                        kind is not SectionKind.ROUTINE
+                        or self.delimiter != ";"
+                        or block.is_closed(text, position)
                     )
-                yield Span(position, last.end())
-                position = last.end()
-            begin = None
-        else:
-            position = _end_of(text, word, match, escapes)
+                ):
+                    return self._finish(kind, start, begin, position)
+            elif word in {"(", ")"}:
+                brackets += 1 if word == "(" else -1
+            else:
+                end = self._end_of(word, match)
+                if end is None:
+                    self.position = len(text)
+                    return self._unclosed(start, begin)
+                position = end
+        return self._finish(kind, start, len(text), len(text))
+
+    def _kind(self, start: int) -> SectionKind:
+        is_routine = _ROUTINE.match(self.text, start) or (
+            self.lexis.blocks and _BLOCK.match(self.text, start)
+        )
+        return SectionKind.ROUTINE if is_routine else SectionKind.STATEMENT
+
+    def _last_line(self) -> int:
+        """Return the start of the last line that ends a batch, or -1."""
+        if self._last is None:
+            pattern = re.compile(self.lexis.ends or r"(?!)", re.MULTILINE | re.IGNORECASE)
+            self._last = max((match.start() for match in pattern.finditer(self.text)), default=-1)
+        return self._last
+
+    def _finish(self, kind: SectionKind, start: int, stop: int, position: int) -> Section:
+        self.position = position
+        if self.lexis.dollars and _COPY.match(self.text, start, stop):
+            self._data = start
+        return Section(kind, start, stop)
+
+    def _copy_data(self, start: int) -> Section:
+        self._data = None
+        begin = min(_end_of_line(self.text, self.position) + 1, len(self.text))
+        last = _LAST_LINE.search(self.text, begin)
+        if last is None:
+            self.position = len(self.text)
+            problem = "unterminated COPY data"
+            return Section(SectionKind.DATA, begin, len(self.text), problem, start)
+        self.position = last.end()
+        return Section(SectionKind.DATA, begin, last.end())
+
+    def _end_of(self, word: str, match: re.Match[str]) -> int | None:
+        """Return the end of a comment, a literal or a quoted name; None if it has none."""
+        text, lexis, start = self.text, self.lexis, match.end()
+        if word == "/*":
+            return self._end_of_comment(start)
+        if word in lexis.comments:
+            if word == "--" and self.engine == "mysql" and not text[start : start + 1].isspace():
+                return min(len(text), start)
+            return _end_of_line(text, start)
+        if word in {'"""', "'''"}:
+            closing = _closing(word, escapes=True).match(text, start)
+        elif word == "[":
+            closing = _BRACKETED.match(text, start)
+        elif word in {"'", '"', "`"}:
+            escapes = word in lexis.escaping or (
+                word == "'"
+                and lexis.dollars
+                and _AFTER_E.search(text, max(0, start - 3), start - 1)
+            )
+            closing = _closing(word, escapes=escapes).match(text, start)
+        elif word[-1] == "'":  # q'[
+            place = text.find(
+                _Q_QUOTES.get(text[start : start + 1], text[start : start + 1]) + "'", start + 1
+            )
+            return None if place < 0 else place + 2
+        else:  # $tag$
+            place = text.find(word, start)
+            return None if place < 0 else place + len(word)
+        return closing.end() if closing else None
+
+    def _end_of_comment(self, start: int) -> int | None:
+        if not self.lexis.nested_comments:
+            end = self.text.find("*/", start)
+            return None if end < 0 else end + 2
+        depth = 1
+        for match in _COMMENT.finditer(self.text, start):
+            depth += 1 if match.group() == "/*" else -1
+            if depth == 0:
+                return match.end()
+        return None
+
+
+_AFTER_E = regex(r"(?<![\w$])[eE]\Z")
+_COMMENT = regex(r"/\*|\*/")
+_BRACKETED = regex(r"(?:[^\]]++|\]\])*+\]")
+_Q_QUOTES = {"[": "]", "(": ")", "{": "}", "<": ">"}
+
+
+@lru_cache(maxsize=16)
+def _closing(quote: str, *, escapes: bool) -> re.Pattern[str]:
+    """Return the pattern of the rest of a quoted text, whose quotes are doubled or escaped."""
+    if len(quote) > 1:
+        return re.compile(
+            rf"(?:[^\\{quote[0]}]++|\\.|{quote[0]}(?!{quote[:2]}))*+{quote}", re.DOTALL
+        )
+    inner = rf"[^{quote}\\]++|\\.|{quote}{quote}" if escapes else rf"[^{quote}]++|{quote}{quote}"
+    return re.compile(rf"(?:{inner})*+{quote}", re.DOTALL)
+
+
+@lru_cache(maxsize=64)
+def _blank(engine: str) -> re.Pattern[str]:
+    """Return the pattern of blanks, line comments and lines between statements."""
+    lexis = LEXES[engine]
+    comments = [
+        r"--(?=\s|\Z)[^\n]*"
+        if comment == "--" and engine == "mysql"
+        else rf"{re.escape(comment)}[^\n]*"
+        for comment in lexis.comments
+    ]
+    lines = [lexis.ends] if lexis.ends else []
+    return re.compile(
+        "(?:" + "|".join([r"\s+", *comments, *lines]) + ")*", re.MULTILINE | re.IGNORECASE
+    )
+
+
+@lru_cache(maxsize=64)
+def _special(engine: str, delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of everything that ends a statement, or in which no statement ends."""
+    lexis = LEXES[engine]
+    parts = []
+    if lexis.ends:
+        parts.append(f"(?P<line>{lexis.ends})")
+    if lexis.begins:
+        parts.append(f"(?P<begins>{lexis.begins})")
+    parts.append(re.escape(delimiter))
+    if lexis.triple_quotes:
+        parts += ['"""', "'''"]
+    if lexis.q_quotes:
+        parts.append(r"(?<!\w)[nN]?[qQ]'")
+    if lexis.dollars:
+        parts.append(r"(?<![\w$])\$(?:[^\W\d]\w*)?\$")
+    parts += [re.escape(quote) for quote in lexis.quotes]
+    parts += [re.escape(comment) for comment in lexis.comments]
+    parts += [r"/\*", r"[()]"]
+    return re.compile("|".join(parts), re.MULTILINE | re.IGNORECASE)
 
 
 def _end_of_line(text: str, start: int) -> int:
@@ -87,59 +423,75 @@ def _end_of_line(text: str, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _end_of(text: str, word: str, match: re.Match[str], escapes: bool) -> int:
-    start = match.end()
-    match word:
-        case "--":
-            return _end_of_line(text, start)
-        case "/*":
-            return _end_of_comment(text, start)
-        case "'" if escapes or _AFTER_E.search(text, max(0, match.start() - 2), match.start()):
-            end = _ESCAPED.match(text, start)
-            return end.end() if end else len(text)
-        case _:
-            place = text.find(word, start)
-            return len(text) if place < 0 else place + len(word)
+_BLOCK_WORD = regex(
+    r"\b(?:BEGIN(?!\s+TRAN)|END\s+(?:IF|LOOP|WHILE|REPEAT|FOR)\b|END\s+CASE|CASE|END)\b",
+    re.IGNORECASE,
+)
 
 
-def _end_of_comment(text: str, start: int) -> int:
-    """Return the end of a comment, which may be nested."""
-    depth = 1
-    for match in _COMMENT.finditer(text, start):
-        depth += 1 if match.group() == "/*" else -1
-        if depth == 0:
-            return match.end()
-    return len(text)
+_NEXT = regex(
+    r"\s*(?:/\s*)?(?:(?:CREATE|ALTER|COMMENT|DROP|GRANT|INSERT|DECLARE|BEGIN)\b|\Z|--|/\*)",
+    re.IGNORECASE,
+)
 
 
-# --- dumps of MySQL -------------------------------------------------------------------------------
+@dataclass(slots=True)
+class _Block:
+    """Counts BEGIN and END of a routine, whose statements end with semicolons."""
 
-_DELIMITER = regex(r"^[ \t]*DELIMITER[ \t]+(\S+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+    engine: str
+    depth: int = 0
+    begins: int = 0
+
+    def add(self, text: str, start: int, stop: int) -> None:
+        for match in _BLOCK_WORD.finditer(text, start, stop):
+            first, *rest = match.group().upper().split()
+            if first in {"BEGIN", "CASE"}:
+                self.depth += 1
+                self.begins += first == "BEGIN"
+            elif not rest or rest == ["CASE"]:
+                self.depth -= 1
+
+    def is_closed(self, text: str, position: int) -> bool:
+        """Return whether the semicolon before `position` ends the routine.
+
+        A unit of PL/SQL declares variables before BEGIN, and a package has END alone.
+        """
+        if self.engine != "oracle":
+            return self.depth <= 0
+        has_body = self.depth < 0 or (self.depth == 0 and self.begins > 0)
+        return has_body and _NEXT.match(text, position) is not None
 
 
-def routines(text: str) -> Iterator[Span]:
-    """Find the sections between a DELIMITER statement and the one that restores the semicolon."""
-    start: int | None = None
-    for match in _DELIMITER.finditer(text):
-        if match[1] != ";":
-            start = match.start() if start is None else start
-        else:
-            yield Span(match.start() if start is None else start, match.end())
-            start = None
-    if start is not None:
-        yield Span(start, len(text))
+# --- version comments -----------------------------------------------------------------------------
+
+
+def with_version_comments(text: str, engine: str) -> str:
+    """Return a script of MySQL with the code of its version comments, in the same places.
+
+    >>> with_version_comments("/*!40101 SET a = 1 */; /* b */", "mysql")
+    '         SET a = 1   ; /* b */'
+    """
+    if engine != "mysql":
+        return text
+    pieces, done = [], 0
+    for span in _version_comments(text):
+        pieces += [text[done : span.start], " " * (span.stop - span.start)]
+        done = span.stop
+    return "".join([*pieces, text[done:]])
 
 
 #: What can hide a version comment, and its start: ``/*!50001`` of MySQL, ``/*M!100100`` of MariaDB.
 _HIDING = regex(r"""['"`#]|--(?=[\s]|\Z)|/\*(?:M?!(\d{5,6})?)?|\*/""")
-_ESCAPED_DOUBLE = regex(r'(?:[^"\\]++|\\.|"")*+"', re.DOTALL)
 #: MariaDB writes comments for its own client as those of this version, which no server has.
 NO_VERSION = 999_999
+#: Maximum number of quotes without an end, each of which takes the time of the whole script.
+MAX_UNCLOSED = 20
 
 
 def _version_comments(text: str) -> Iterator[Span]:
     """Find the starts and ends of comments that the server executes: ``/*!40101 SET a = 1 */``."""
-    position, is_open = 0, False
+    position, is_open, unclosed = 0, False, 0
     while match := _HIDING.search(text, position):
         word, start = match.group(), match.start()
         position = match.end()
@@ -156,20 +508,8 @@ def _version_comments(text: str) -> Iterator[Span]:
         elif word in {"#", "--"}:
             position = _end_of_line(text, position)
         else:
-            position = _end_of_quoted(text, word, position)
-
-
-def _end_of_quoted(text: str, quote: str, start: int) -> int:
-    if quote == "`":
-        end = text.find(quote, start)
-        return len(text) if end < 0 else end + 1
-    match = (_ESCAPED if quote == "'" else _ESCAPED_DOUBLE).match(text, start)
-    return match.end() if match else len(text)
-
-
-#: Engine -> the functions that find what is not SQL, applied in order.
-FINDERS: dict[str, tuple[Callable[[str], Iterator[Span]], ...]] = {
-    "postgres": (_non_sql_in_postgres,),
-    "redshift": (partial(_non_sql_in_postgres, escapes=True),),
-    "mysql":    (routines, _version_comments),
-}  # fmt: skip
+            closing = _closing(word, escapes=word != "`").match(text, position)
+            position = closing.end() if closing else _end_of_line(text, position)
+            unclosed += closing is None
+            if unclosed > MAX_UNCLOSED:
+                return

@@ -30,6 +30,7 @@ from schema_core.mappings.dialects.definitions import (
     read_schema,
     table_of,
 )
+from schema_core.mappings.dialects.grammar import Dropped
 from schema_core.mappings.dialects.printer import (
     Masking,
     expression_text,
@@ -230,7 +231,7 @@ class FlinkScript:
 
     text: str
     tables: dict[tuple[str, ...], DeclaredTable] = field(default_factory=dict)
-    dropped: list[str] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     catalog: tuple[str, ...] = ()
     database: tuple[str, ...] = ()
     _copied: int = 0
@@ -273,16 +274,19 @@ class FlinkScript:
             case syntax.UseCatalog(path=name):
                 self.catalog, self.database = tuple(name.parts), ()
             case _ if not isinstance(statement, SKIPPED):
-                self.dropped.append(statement.as_summary_string())
+                self._drop(statement)
             case _:
                 pass
+
+    def _drop(self, statement: syntax.Statement) -> None:
+        self.dropped.append(Dropped(statement.as_summary_string(), statement.span.start))
 
     def _alter(self, statement: syntax.Alter) -> None:
         path, change = self.path(statement.path), statement.change
         declared = self.tables.get(path)
         if declared is None or isinstance(change, syntax.AddPartitions | syntax.DropPartitions):
             if declared is not None or not statement.if_exists:
-                self.dropped.append(statement.as_summary_string())
+                self._drop(statement)
             return
         if isinstance(change, syntax.RenameTo):
             self._remove(path)
@@ -323,23 +327,24 @@ class FlinkScript:
         self._add(DeclaredTable(path, statement, table, statement.options), statement.path.span)
 
 
-def read_script(text: str) -> FlinkScript:
+def read_script(text: str, errors: Gathering) -> FlinkScript:
     """Read the tables of a script of Flink SQL.
 
+    `errors` gathers those of all statements that are invalid or that `FlinkScript.add` refuses; if
+    there is neither a table nor an error, one with code `missing-create-table`.
+
     Raises:
-        ParseError: for all invalid statements; with code `missing-create-table`.
-        SchemaCoreError: for all statements that `FlinkScript.add` refuses.
+        ParseError: with code `text-too-long`.
     """
     check_size(text)
-    script, errors = FlinkScript(text), Gathering()
-    with within(text):
-        for statement in read_statements(text):
-            with errors.catching():
-                if isinstance(statement, SchemaCoreError):
-                    raise statement
-                script.add(statement)
-        errors.raise_all()
-        if not script.tables:
+    script = FlinkScript(text)
+    for statement in read_statements(text):
+        with errors.catching(), within(text):
+            if isinstance(statement, SchemaCoreError):
+                raise statement
+            script.add(statement)
+    if not script.tables and not errors.errors:
+        with errors.catching(), within(text):
             raise ParseError(
                 "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
             )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from schema_core.base.cursor import Cursor, check_digits
 from schema_core.base.lazy import dataclass
@@ -50,6 +51,20 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     return cursor.index > start
 
 
+def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
+    """Skip the rest of a statement, whose brackets need not match; return whether there was any.
+
+    It ends with a semicolon, or before one of `stops`, outside of brackets.
+    """
+    start, depth = cursor.index, 0
+    while cursor.token.kind != "end":
+        if depth <= 0 and cursor.key in {";", *stops}:
+            break
+        key = cursor.advance().key
+        depth += (key in BRACKETS) - (key in BRACKETS.values())
+    return cursor.index > start
+
+
 def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
     """Iterate over a list up to the closing bracket; the body of the loop parses one element."""
     yield
@@ -64,7 +79,19 @@ def excerpt(cursor: Cursor, start: int, stop: int | None = None) -> str:
     return shorten(cursor.text[start : end if stop is None else min(stop, end)])
 
 
-def shorten(text: str) -> str:
+class Dropped(NamedTuple):
+    """A part of a script that a schema cannot represent, and its offset, if it is known."""
+
+    text: str
+    start: int | None = None
+
+
+def drop_text(cursor: Cursor, start: int) -> Dropped:
+    """Return the source from `start` to the cursor as a part that is dropped."""
+    return Dropped(excerpt(cursor, start), start)
+
+
+def shorten(text: str, length: int = MAX_EXCERPT) -> str:
     """Return a text on one line, truncated, with its secrets masked.
 
     >>> shorten("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
@@ -73,7 +100,7 @@ def shorten(text: str) -> str:
     text = " ".join(text[: 10 * MAX_EXCERPT].split())
     if secret_positions(text):
         text = mask_text(text)
-    return text if len(text) <= MAX_EXCERPT else f"{text[:MAX_EXCERPT]}..."
+    return text if len(text) <= length else f"{text[:length]}..."
 
 
 def identifier(cursor: Cursor, engine: Engine) -> str:

@@ -7,7 +7,8 @@ the columns of a table, are reported at once.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, assert_never
@@ -286,75 +287,129 @@ def build_schema(
     *,
     expression: Callable[[Span], str],
     type_text: Callable[[str], ForeignType],
+    locate: Callable[[int], tuple[int, int]],
+    errors: Gathering,
 ) -> tuple[Schema, tuple[Loss, ...]]:
-    """Build the schema of a table, and its losses.
+    """Build the schema of a table, and its losses, with their lines and columns.
 
     `expression` returns Flink's SQL for a span of the script; `type_text` parses a type that
-    `write_type` wrote.
+    `write_type` wrote; `locate` returns the line and column of an offset. A column that cannot be
+    read is one of `errors`, and a loss.
 
     Raises:
-        SchemaCoreError: for all columns that cannot be read.
+        SchemaCoreError: if none of the columns can be read.
     """
-    losses: Losses = []
-    gathering = Gathering()
     key, key_name = table.primary_key()
-    stored: list[UnresolvedPhysicalColumn] = []
-    for column in table.columns:
-        with gathering.catching(), at(f"column {column.name!r}", column.span):
-            stored.append(_read_column(column, table, types, key, losses, type_text))
-    gathering.raise_all()
-    try:
-        scope = ColumnScope(
-            {
-                column.name: column.data_type
-                for column, declared in zip(stored, table.columns, strict=True)
-                if declared.expression is None and isinstance(column.data_type, DataType)
-            }
-        )
-    except SchemaCoreError:  # Flink's SQL lacks one of the types
-        scope = None
-    columns: list[UnresolvedColumn] = []
-    for definition, plain in zip(table.columns, stored, strict=True):
-        if definition.expression is None:
-            columns.append(plain)
-            continue
-        with at(f"column {definition.name!r}", definition.span):
-            text = partial(expression, definition.expression)
-            columns.append(_read_generated(definition, plain, scope, losses, text))
-    losses += [loss_of(("table",), "member", rest, "") for rest in table.dropped]
+    reader = _TableReader(table, types, expression, type_text, locate, errors, key)
+    reader.read_stored()
+    if not reader.stored:
+        errors.raise_all()
+    columns = reader.read_columns()
+    losses = reader.losses
+    if not {column.name for column in columns}.issuperset(key):
+        losses.append(loss_of(("primary key",), "refused", f"PRIMARY KEY ({', '.join(key)})", ""))
+        key = ()
+    losses += [
+        _locate_loss(loss_of(("table",), "member", rest, ""), start, locate)
+        for rest, start in table.dropped
+    ]
     builder = Schema.new_builder().from_columns(columns)
     if key and key_name is not None:
         builder.primary_key_named(key_name, *key)
     elif key:
         builder.primary_key(*key)
-    return builder.build(), tuple(losses)
+    return builder.build(), tuple(_locate_loss(loss, table.span.start, locate) for loss in losses)
 
 
-def _read_column(
-    column: ColumnDefinition,
-    table: TableDefinition,
-    types: UserTypes,
-    key: tuple[str, ...],
-    losses: Losses,
-    type_text: Callable[[str], ForeignType],
-) -> UnresolvedPhysicalColumn:
-    type_losses: Losses = []
-    engine, place = table.engine, (column.name,)
-    declared = types.expand(column.type)
-    foreign = declared.type
-    if column.nullable is not None:
-        foreign = replace(foreign, nullable=column.nullable)
-    if column.expression is not None and foreign == ForeignType(""):
-        type_: DataType = NullType()  # the type of the expression is used
-    else:
-        type_ = read_part(foreign, "column", engine, place, type_losses)
-    type_, comment = _find_exact_type(type_, column, engine, type_text)
-    if column.comment == comment:
-        losses += type_losses
-    losses += [loss_of(place, "member", text, "") for text in (*declared.dropped, *column.dropped)]
-    if column.name not in key or isinstance(type_, NullType) or type_ == type_.not_null():
-        return UnresolvedPhysicalColumn(column.name, type_, comment)
-    return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
+@dataclass(slots=True)
+class _TableReader:
+    """Reads the columns of a table, first those that other columns can refer to."""
+
+    table: TableDefinition
+    types: UserTypes
+    expression: Callable[[Span], str]
+    type_text: Callable[[str], ForeignType]
+    locate: Callable[[int], tuple[int, int]]
+    errors: Gathering
+    key: tuple[str, ...]
+    losses: Losses = field(default_factory=list)
+    stored: list[tuple[ColumnDefinition, UnresolvedPhysicalColumn]] = field(default_factory=list)
+
+    def read_stored(self) -> None:
+        """Read the columns without their expressions; one without a type of Flink is omitted."""
+        for definition in self.table.columns:
+            with self._reading(definition):
+                self.stored.append((definition, self._read_column(definition)))
+
+    @contextmanager
+    def _reading(self, definition: ColumnDefinition) -> Iterator[None]:
+        """Gather an error of a column, report its loss, and locate its losses."""
+        before, is_read = len(self.losses), False
+        with self.errors.catching(), at(f"column {definition.name!r}", definition.span):
+            yield
+            is_read = True
+        if not is_read:
+            loss = loss_of((definition.name,), "refused", str(definition.type) or "a column", "")
+            self.losses[before:] = [loss]
+        self.losses[before:] = [
+            _locate_loss(loss, definition.span.start, self.locate) for loss in self.losses[before:]
+        ]
+
+    def read_columns(self) -> list[UnresolvedColumn]:
+        """Return all columns; expressions refer to those that are stored."""
+        scope = self._scope()
+        columns: list[UnresolvedColumn] = []
+        for definition, plain in self.stored:
+            if definition.expression is None:
+                columns.append(plain)
+                continue
+            with self._reading(definition):
+                text = partial(self.expression, definition.expression)
+                columns.append(_read_generated(definition, plain, scope, self.losses, text))
+        return columns
+
+    def _scope(self) -> ColumnScope | None:
+        try:
+            return ColumnScope(
+                {
+                    column.name: column.data_type
+                    for declared, column in self.stored
+                    if declared.expression is None and isinstance(column.data_type, DataType)
+                }
+            )
+        except SchemaCoreError:  # Flink's SQL lacks one of the types
+            return None
+
+    def _read_column(self, column: ColumnDefinition) -> UnresolvedPhysicalColumn:
+        type_losses: Losses = []
+        engine, place = self.table.engine, (column.name,)
+        declared = self.types.expand(column.type)
+        foreign = declared.type
+        if column.nullable is not None:
+            foreign = replace(foreign, nullable=column.nullable)
+        if column.expression is not None and foreign == ForeignType(""):
+            type_: DataType = NullType()  # the type of the expression is used
+        else:
+            type_ = read_part(foreign, "column", engine, place, type_losses)
+        type_, comment = _find_exact_type(type_, column, engine, self.type_text)
+        if column.comment == comment:
+            self.losses += type_losses
+        self.losses += [loss_of(place, "member", text, "") for text in declared.dropped]
+        self.losses += [
+            _locate_loss(loss_of(place, "member", text, ""), start, self.locate)
+            for text, start in column.dropped
+        ]
+        if column.name not in self.key or isinstance(type_, NullType) or type_ == type_.not_null():
+            return UnresolvedPhysicalColumn(column.name, type_, comment)
+        return UnresolvedPhysicalColumn(column.name, type_.not_null(), comment, declared=type_)
+
+
+def _locate_loss(loss: Loss, start: int | None, locate: Callable[[int], tuple[int, int]]) -> Loss:
+    """Return a loss with the line and column of an offset, unless it has others."""
+    if start is None or loss.line:
+        return loss
+    line, column = locate(start)
+    return replace(loss, line=line, column=column)
 
 
 def _find_exact_type(

@@ -6,20 +6,37 @@ Clauses that a schema cannot represent, and unknown statements, are kept as stri
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import field, replace
 from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import Span, Token
-from schema_core.errors import AlreadyExistsError, UnsupportedError
+from schema_core.errors import (
+    AlreadyExistsError,
+    Gathering,
+    ParseError,
+    SchemaCoreError,
+    UnsupportedError,
+    at,
+)
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.column_options import (
     ColumnDefinition,
     column,
     constraint_name,
     option,
+)
+from schema_core.mappings.dialects.dumps import (
+    Section,
+    SectionKind,
+    Splitter,
+    find_stray_quote,
+    hides_table,
+    next_statement,
+    with_version_comments,
 )
 from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.grammar import path
@@ -41,7 +58,7 @@ class TableDefinition:
     key: tuple[str, ...] = ()
     key_name: str | None = None
     partition_keys: tuple[str, ...] = ()
-    dropped: list[str] = field(default_factory=list)
+    dropped: list[grammar.Dropped] = field(default_factory=list)
     _by_name: dict[str, ColumnDefinition] | None = None
     _by_folded: dict[str, ColumnDefinition] = field(default_factory=dict)
 
@@ -150,7 +167,7 @@ def _parse_tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
 
 def _record_loss(cursor: Cursor, table: TableDefinition, start: int, stop: int) -> None:
     if text := grammar.excerpt(cursor, start, stop):
-        table.dropped.append(text)
+        table.dropped.append(grammar.Dropped(text, start))
 
 
 def _parse_key_clause(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
@@ -304,7 +321,7 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         grammar.skip_until(cursor, (",",))
         return
     grammar.skip_until(cursor, (",",))
-    table.dropped.append(grammar.excerpt(cursor, start.start))
+    table.dropped.append(grammar.drop_text(cursor, start.start))
 
 
 def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
@@ -319,7 +336,8 @@ def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...
         start = cursor.token.start
         names.append(grammar.identifier(cursor, table.engine))
         if cursor.key not in {"ASC", "DESC"} and grammar.skip_until(cursor, (",",)):
-            table.dropped.append(f"PRIMARY KEY ({grammar.excerpt(cursor, start)})")
+            part = f"PRIMARY KEY ({grammar.excerpt(cursor, start)})"
+            table.dropped.append(grammar.Dropped(part, start))
         grammar.skip_until(cursor, (",",))
     return tuple(names)
 
@@ -328,17 +346,34 @@ def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...
 
 
 def alter_table(cursor: Cursor, table: TableDefinition) -> None:
-    """Apply the actions of an ALTER TABLE; actions without effect on the schema go to `dropped`."""
+    """Apply the actions of an ALTER TABLE; actions without effect on the schema go to `dropped`.
+
+    Raises:
+        SchemaCoreError: for all invalid actions, after the others were applied.
+    """
+    errors = Gathering()
     while True:
-        start = cursor.token
-        read = ACTIONS.get(cursor.key)
-        if _begins(cursor, SKIPPED_ACTIONS):
-            grammar.skip_until(cursor, (",", ";"))
-        elif read is None or not read(cursor, table):
-            grammar.skip_until(cursor, (",", ";"))
-            _record_loss(cursor, table, start.start, cursor.token.start)
+        start, index, before = cursor.token, cursor.index, len(errors.errors)
+        is_read = False
+        with errors.catching(), at(f"action {start.value!r}", start.span):
+            is_read = _alter(cursor, table)
+        if not is_read:
+            cursor.index = index
+            grammar.skip_statement(cursor, (",",))
+            if len(errors.errors) == before:
+                _record_loss(cursor, table, start.start, cursor.token.start)
         if not cursor.accept(","):
-            return
+            break
+    errors.raise_all()
+
+
+def _alter(cursor: Cursor, table: TableDefinition) -> bool:
+    """Apply an action; return whether it was understood."""
+    read = ACTIONS.get(cursor.key)
+    if _begins(cursor, SKIPPED_ACTIONS):
+        grammar.skip_until(cursor, (",", ";"))
+        return True
+    return read is not None and read(cursor, table)
 
 
 def _accept_column_word(cursor: Cursor) -> None:
@@ -425,11 +460,11 @@ def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
         start = cursor.token
         if cursor.accept("COLLATE"):
             grammar.skip_until(cursor, (",", ";", "USING"))
-            changed.dropped.append(grammar.excerpt(cursor, start.start))
+            changed.dropped.append(grammar.drop_text(cursor, start.start))
         grammar.skip_until(cursor, (",", ";"))  # USING converts the rows
     else:
         grammar.skip_until(cursor, (",", ";"))
-        changed.dropped.append(grammar.excerpt(cursor, start.start))
+        changed.dropped.append(grammar.drop_text(cursor, start.start))
     return True
 
 
@@ -555,12 +590,15 @@ Names: TypeAlias = tuple[str, tuple[str, ...]]
 class ScriptDefinitions:
     """The definitions of a script; `dropped` are statements that belong to none of its tables.
 
+    `errors` are those of statements that were not read.
+
     `home` precedes names without a schema: the database of the last USE, the search path.
     """
 
     engine: Engine
     types: grammar.UserTypes = field(default_factory=grammar.UserTypes)
-    dropped: list[str] = field(default_factory=list)
+    dropped: list[grammar.Dropped] = field(default_factory=list)
+    errors: Gathering = field(default_factory=Gathering)
     home: tuple[str, ...] = ()
     _tables: dict[int, TableDefinition] = field(default_factory=dict)
     _by_names: dict[Names, dict[int, TableDefinition]] = field(default_factory=dict)
@@ -658,23 +696,89 @@ OWN_SKIPPED = {"mysql": frozenset({"DO"})}
 Outcome: TypeAlias = tuple[TableDefinition | None, bool]
 
 
-def parse_script(cursor: Cursor, engine: Engine) -> ScriptDefinitions:
+#: Returns the tokens of a span of a script.
+Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
+
+#: Maximum number of characters that are read again after a malformed statement.
+MAX_REREAD = 20_000_000
+
+#: Maximum length of a statement in the path of an error.
+MAX_STATEMENT = 40
+
+#: Statements of rows, which can be long: they are not tokenized.
+_TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)
+_ROWS = regex(r"(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+
+
+def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinitions:
     """Parse all tables of a script, with comments, keys and changes in separate statements.
 
-    Raises:
-        ParseError: for a string outside the grammar, or with code `missing-create-table`.
-        AlreadyExistsError: with code `table-exists`.
-        UnsupportedError: with code `missing-columns` for a table that does not list its columns.
+    A statement that cannot be parsed is an error of the script; the others are read.
     """
     script = ScriptDefinitions(engine)
-    while cursor.token.kind != "end":
-        if not cursor.accept(";"):
-            _parse_statement(cursor, script)
-    if not script.tables:
-        raise cursor.fail(
-            "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
-        )
+    code = with_version_comments(text, engine.name)
+    splitter, rest = Splitter(code, engine.name), MAX_REREAD
+    while (section := splitter.next()) is not None:
+        is_broken = False
+        try:
+            _parse_section(code, section, splitter, script, tokenize)
+        except SchemaCoreError as error:
+            is_broken = isinstance(error, ParseError)
+            excerpt = grammar.shorten(code[section.start : section.stop], MAX_STATEMENT)
+            for other in (error, *error.others):
+                other.span = other.span or section.span
+                other.path = (f"statement {excerpt!r}", *other.path)
+            script.errors.add(error)
+        start = next_statement(code, section) if is_broken and rest > 0 else None
+        if start is not None:
+            rest -= section.stop - start
+            splitter.resume(start)
+    if not script.tables and not script.errors.errors:
+        problem = "the script has no CREATE TABLE"
+        script.errors.add(ParseError(problem, code="missing-create-table", span=Span(0, 1)))
     return script
+
+
+def _parse_section(
+    code: str,
+    section: Section,
+    splitter: Splitter,
+    script: ScriptDefinitions,
+    tokenize: Tokenize,
+) -> None:
+    """Parse a section; raise an error for one that is not understood."""
+    if section.problem is not None:
+        raise ParseError(
+            section.problem,
+            hint="check that the script is complete",
+            span=Span(section.begin, section.begin + 1),
+        )
+    stray = find_stray_quote(code, section) if section.kind is SectionKind.STATEMENT else None
+    if stray is not None:
+        problem = "a literal ends within a word"
+        raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
+    is_row = _ROWS.match(code, section.start) is not None
+    owner = None
+    match section.kind:
+        case SectionKind.STATEMENT if not is_row:
+            cursor = Cursor(code, tokenize(code, section.span))
+            while cursor.token.kind != "end":
+                if not cursor.accept(";"):
+                    _parse_statement(cursor, script)
+            return
+        case SectionKind.COMMAND:
+            is_dropped = not splitter.is_harmless(section)
+        case SectionKind.ROUTINE:
+            is_dropped = True
+            if _TRIGGER.match(code, section.start):
+                with Gathering().catching():  # a body that sqlglot does not tokenize
+                    owner = _parse_owner(Cursor(code, tokenize(code, section.span)), script)
+        case _:
+            is_dropped = hides_table(code, section)
+    if is_dropped:
+        excerpt = grammar.shorten(code[section.start : section.stop].strip())
+        dropped = script.dropped if owner is None else owner.dropped
+        dropped.append(grammar.Dropped(excerpt, section.start))
 
 
 def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
@@ -686,14 +790,14 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
         if cursor.accept(*words):
             owner, is_read = read(cursor, script)
             break
-    if cursor.key != "CREATE" and grammar.skip_until(cursor, (";",)):
+    if cursor.key != "CREATE" and grammar.skip_statement(cursor):
         is_read = False
     last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
     sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
     if is_read or sets_owner or (is_skipped and not _can_change(cursor, index)):
         return
     dropped = script.dropped if owner is None else owner.dropped
-    dropped.append(grammar.excerpt(cursor, start.start))
+    dropped.append(grammar.drop_text(cursor, start.start))
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
@@ -717,7 +821,7 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             cursor.expect("PARTITION", "OF")
             return script.find(path(cursor, engine)), False
         table.path = script.full_path(table.path)
-        table.dropped += ["TEMPORARY"] if is_temporary else []
+        table.dropped += [grammar.Dropped("TEMPORARY", start.start)] if is_temporary else []
         existing = script.last_named("path", table.path)
         if existing is not None and is_conditional:
             return existing, True  # the statement has no effect
@@ -737,13 +841,18 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         return None, grammar.create_type(cursor, engine, script.types)
     if cursor.accept("DOMAIN"):
         return None, grammar.create_domain(cursor, engine, script.types)
-    while cursor.token.kind != "end" and cursor.key not in {";", "ON", "AS"}:
-        grammar.skip_token(cursor)
-    if cursor.accept("ON"):  # an index, a trigger, a policy
-        cursor.accept("ONLY")
-        if cursor.token.kind in {"word", "name"}:
-            return script.find(path(cursor, engine)), False
-    return None, False
+    return _parse_owner(cursor, script), False
+
+
+def _parse_owner(cursor: Cursor, script: ScriptDefinitions) -> TableDefinition | None:
+    """Parse up to the table of an index, a trigger or a policy, and return the table."""
+    grammar.skip_statement(cursor, ("ON", "AS"))
+    if not cursor.accept("ON"):
+        return None
+    cursor.accept("ONLY")
+    if cursor.token.kind not in {"word", "name"}:
+        return None
+    return script.find(path(cursor, script.engine))
 
 
 def _parse_comment_on(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
