@@ -232,6 +232,7 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
                 tables.append(_table(text, definitions, table, of_table))
                 of_table.raise_all()
         dropped = definitions.dropped
+    errors.errors.sort(key=lambda error: error.span.start if error.span else 0)
     if strict:
         with within(text):
             errors.raise_all()
@@ -252,7 +253,7 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
             hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
             span=Span(0, 1),
         )
-    return parse_script(text, dialect, lambda code, span: list(tokens(code, dialect, span)))
+    return parse_script(text, dialect, lambda source, span: list(tokens(source, dialect, span)))
 
 
 def _table(

@@ -40,7 +40,11 @@ class ColumnDefinition:
 def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     """Parse a column up to the following comma, bracket, semicolon or end."""
     start = cursor.token.start
-    name = grammar.identifier(cursor, engine)
+    return column_after_name(cursor, engine, grammar.identifier(cursor, engine), start)
+
+
+def column_after_name(cursor: Cursor, engine: Engine, name: str, start: int) -> ColumnDefinition:
+    """Parse the type and the options of a column, whose definition begins at `start`."""
     untyped = cursor.key in COLUMN_ENDS or option(cursor) is not None
     type_ = (
         ForeignType("") if untyped else grammar.foreign_type(cursor, engine, lambda: option(cursor))
@@ -48,15 +52,27 @@ def column(cursor: Cursor, engine: Engine) -> ColumnDefinition:
     definition = ColumnDefinition(engine, name, type_, cursor.span_from(start))
     if engine.name in TYPE_ATTRIBUTES:
         TYPE_ATTRIBUTES[engine.name](cursor, definition)
+    _parse_column_options(cursor, definition)
+    definition.span = cursor.span_from(start)
+    return definition
+
+
+def options_of_column(cursor: Cursor, column: ColumnDefinition) -> ColumnDefinition:
+    """Parse options that follow the name of an existing column, as a definition without a type."""
+    definition = ColumnDefinition(column.engine, column.name, ForeignType(""), column.span)
+    _parse_column_options(cursor, definition)
+    return definition
+
+
+def _parse_column_options(cursor: Cursor, definition: ColumnDefinition) -> None:
     while cursor.key not in COLUMN_ENDS:
         if (next_option := option(cursor)) is None:
-            raise cursor.fail(f"unexpected {cursor.token.display} in column {name!r}")
+            problem = f"unexpected {cursor.token.display} in column {definition.name!r}"
+            raise cursor.fail(problem)
         words, read = next_option
         option_start = cursor.token.start
         cursor.index += len(words)
         read(cursor, definition, option_start)
-    definition.span = cursor.span_from(start)
-    return definition
 
 
 # --- attributes of types --------------------------------------------------------------------------
@@ -241,13 +257,23 @@ def _skip_value(cursor: Cursor) -> None:
 
 
 #: Snowflake's options of AUTOINCREMENT -> words that may precede the number.
-SEQUENCE = {"START": ("WITH", "="), "INCREMENT": ("BY", "=")}
+SEQUENCE = {
+    "START": ("WITH", "="), "INCREMENT": ("BY", "="), "MINVALUE": (), "MAXVALUE": (), "CACHE": (),
+    "LIMIT": ("VALUE",),
+}  # fmt: skip
+#: Options without a value, above all of Oracle.
+SEQUENCE_WORDS = frozenset(
+    {
+        "ORDER", "NOORDER", "CYCLE", "NOCYCLE", "NOCACHE", "KEEP", "NOKEEP", "SCALE", "NOSCALE",
+        "NOMINVALUE", "NOMAXVALUE", "GLOBAL", "SESSION",
+    }
+)  # fmt: skip
 
 
 def _skip_sequence(cursor: Cursor) -> None:
     """Skip ``(1, 1)``, or ``START 1 INCREMENT 1 ORDER`` as Snowflake prints it."""
     _skip_group(cursor)
-    while cursor.key in SEQUENCE or cursor.key in {"ORDER", "NOORDER"}:
+    while cursor.key in SEQUENCE or cursor.key in SEQUENCE_WORDS:
         words = SEQUENCE.get(cursor.advance().key)
         if words is not None:
             for word in words:
@@ -279,18 +305,62 @@ def _skip_action(cursor: Cursor) -> None:
         _skip_group(cursor)
 
 
+def _skip_opened_group(cursor: Cursor) -> None:
+    """Skip the rest of a group in parentheses."""
+    while cursor.key != ")":
+        grammar.skip_token(cursor)
+    cursor.advance()
+
+
+#: Words that can follow the options of an index of Oracle.
+AFTER_INDEX = frozenset(
+    {
+        "ENABLE", "DISABLE", "VALIDATE", "NOVALIDATE", "NOT", "NULL", "DEFAULT", "CONSTRAINT",
+        "CHECK", "REFERENCES", "UNIQUE", "PRIMARY", "RELY", "NORELY",
+    }
+)  # fmt: skip
+
+
+def _skip_index_options(cursor: Cursor) -> None:
+    """Skip the storage of the index of a key, as Oracle prints it."""
+    while cursor.key not in COLUMN_ENDS and cursor.key not in AFTER_INDEX:
+        grammar.skip_token(cursor)
+
+
+def _skip_check(cursor: Cursor) -> None:
+    cursor.accept("NOT", "FOR", "REPLICATION")
+    _skip_group(cursor)
+
+
+def _skip_index(cursor: Cursor) -> None:
+    """Skip the name and the kind of an index of T-SQL."""
+    cursor.advance()
+    while cursor.key not in COLUMN_ENDS and option(cursor) is None:
+        grammar.skip_token(cursor)
+
+
+def _skip_encryption(cursor: Cursor) -> None:
+    """Skip ``USING 'AES256' IDENTIFIED BY x 'SHA-1' NO SALT`` of Oracle."""
+    while cursor.key not in COLUMN_ENDS and option(cursor) is None:
+        cursor.advance()
+
+
 #: How a constraint is checked -> the parser of what follows.
 ATTRIBUTES: dict[str, Operand] = {
     "ON DELETE":              _skip_action,
     "ON UPDATE":              _skip_action,
     "ON CONFLICT":            _skip_token,
     "MATCH":                  _skip_token,
-    "USING INDEX TABLESPACE": _skip_token,
+    "USING INDEX":            _skip_index_options,
+    "WITH (":                 _skip_opened_group,
+    "WITH FILLFACTOR":        _skip_value,
+    "ON":                     _skip_token,
     **dict.fromkeys(
         (
             "NULLS NOT DISTINCT", "NULLS DISTINCT", "NO INHERIT", "NOT VALID", "ENABLE", "DISABLE",
             "VALIDATE", "NOVALIDATE", "RELY", "NORELY", "ENFORCED", "NOT ENFORCED", "DEFERRABLE",
             "NOT DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE", "ASC", "DESC",
+            "CLUSTERED", "NONCLUSTERED", "HASH", "NOT FOR REPLICATION", "TIMESERIES",
         ),
         _skip_nothing,
     ),
@@ -322,7 +392,7 @@ OPEN_WORDS = frozenset({"IS", "NOT", "THEN", "ELSE", "WHEN", "AND", "OR", "LIKE"
 
 def _skip_expression(cursor: Cursor) -> None:
     grammar.skip_token(cursor)
-    while cursor.key not in {",", ")", ";"} and cursor.token.kind != "end":
+    while cursor.key not in COLUMN_ENDS:
         before = cursor.tokens[cursor.index - 1]
         is_open = before.key in OPEN_WORDS or (before.kind == "symbol" and before.key not in ")]")
         if not is_open and option(cursor) is not None:
@@ -336,7 +406,14 @@ def _skip_optional_expression(cursor: Cursor) -> None:
 
 
 def _parse_default(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Skip the expression of a default; DEFAULT NULL is what every column has without one."""
+    """Skip the expression of a default; DEFAULT NULL is what every column has without one.
+
+    With Oracle's ON NULL the column is NOT NULL.
+    """
+    if cursor.accept("ON", "NULL"):
+        column.nullable = False
+        if cursor.accept("FOR", "INSERT"):
+            cursor.accept("ONLY") or cursor.accept("AND", "UPDATE")
     _skip_expression(cursor)
     if (text := grammar.excerpt(cursor, start)).upper() != "DEFAULT NULL":
         column.dropped.append(grammar.Dropped(text, start))
@@ -358,7 +435,7 @@ OPTIONS: dict[str, OptionParser] = {
         for parse, operand, phrases in (
             (_parse_generated, _skip_group, "GENERATED ALWAYS AS | AS"),
             (_parse_generated, _skip_expression, "ALIAS | MATERIALIZED"),
-            (_parse_identity, _skip_group,
+            (_parse_identity, _skip_sequence,
                 ("GENERATED ALWAYS AS IDENTITY | GENERATED BY DEFAULT AS IDENTITY | "
                 "GENERATED BY DEFAULT ON NULL AS IDENTITY")),
             (_parse_identity, _skip_sequence, "IDENTITY | AUTOINCREMENT"),
@@ -366,22 +443,28 @@ OPTIONS: dict[str, OptionParser] = {
             (_drop_option, _skip_optional_expression, "EPHEMERAL"),
             (_drop_option, _skip_expression, "ON UPDATE | TTL"),
             (_parse_constraint, _skip_nothing, "UNIQUE | UNIQUE KEY"),
-            (_parse_constraint, _skip_group, "CHECK"),
+            (_parse_constraint, _skip_check, "CHECK"),
+            (_parse_constraint, _skip_index, "INDEX"),
             (_parse_constraint, _skip_path, "REFERENCES | FOREIGN KEY REFERENCES"),
             (_drop_option, _skip_path, "COLLATE"),
             (_drop_option, _skip_token, "CHARACTER SET | CHARSET | SRID"),
             (_drop_option, _skip_nothing,
-                ("INVISIBLE | WITH SYSTEM VERSIONING | WITHOUT SYSTEM VERSIONING | DISTKEY | "
+                ("GENERATED ALWAYS AS ROW START | GENERATED ALWAYS AS ROW END | HIDDEN | SPARSE | "
+                "ROWGUIDCOL | FILESTREAM | NOT FOR REPLICATION | SORT | COMPRESSED | "
+                "INVISIBLE | WITH SYSTEM VERSIONING | WITHOUT SYSTEM VERSIONING | DISTKEY | "
                 "SORTKEY")),
             (_drop_option, _skip_policy,
                 ("MASKING POLICY | WITH MASKING POLICY | PROJECTION POLICY | "
                 "WITH PROJECTION POLICY | MASK")),
-            (_drop_option, _skip_group, "TAG | WITH TAG | WITH"),
+            (_drop_option, _skip_group, "TAG | WITH TAG | WITH | MASKED WITH | ENCRYPTED WITH"),
+            (_drop_option, _skip_encryption, "ENCRYPT"),
+            (_drop_option, _skip_value, "REF_SYSTEM_ID"),
             (_skip_phrase, _skip_token,
                 "ENCODE | STORAGE | COMPRESSION | USING COMPRESSION | COLUMN_FORMAT"),
             (_skip_phrase, _skip_group, "CODEC | STATISTICS | SETTINGS"),
             (_skip_phrase, _skip_value, "ENGINE_ATTRIBUTE | SECONDARY_ENGINE_ATTRIBUTE"),
-            (_skip_phrase, _skip_nothing, "STORED | VIRTUAL | PERSISTENT | SIGNED | VISIBLE"),
+            (_skip_phrase, _skip_nothing,
+                "STORED | VIRTUAL | PERSISTENT | PERSISTED | SIGNED | VISIBLE"),
         )
         for phrase in phrases.split(" | ")
     },

@@ -69,11 +69,14 @@ class Engine:
     generated: str | None = None
     needs_stored_column: bool = False  # a table needs a column that is not generated
     concat: bool = False  # `||` means OR
+    null_strings: bool = False  # `||` and `+` of strings ignore NULL, or '' is NULL
     tail: str = ""
     key_tail: str = ""
     free_types: bool = False  # any sequence of words is a type
     quoted_paths: bool = False  # `project.dataset.table` is a path of three names
-    system_schema: str | None = None  # the schema of the engine's own types
+    trailing_commas: bool = False  # after the last column
+    keeps_properties: bool = False  # MODIFY keeps the nullability and the comment of a column
+    system_schemas: frozenset[str] = frozenset()  # schemas of the engine's own types
     extension_types: frozenset[str] = frozenset()  # types in any schema, that of their extension
 
     def quote_name(self, name: str) -> str:
@@ -114,7 +117,7 @@ class Engine:
         """
         name, bracket, arguments = text.partition("(")
         schema, _, last = name.rpartition(".")
-        if schema and (schema == self.system_schema or last in self.extension_types):
+        if schema and (schema in self.system_schemas or last in self.extension_types):
             return last + bracket + arguments
         return text
 
@@ -162,14 +165,14 @@ _POSTGRES = Engine(
     "postgres", type_rows.POSTGRES, unquoted_case="lower", case_sensitive=True, array="{}[]",
     flattens_arrays=True, comment_statement=True, stores_empty_comments=False, named_keys=True,
     numbers_not_null=True, generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
-    system_schema="pg_catalog", extension_types=type_rows.POSTGRES_EXTENSIONS,
+    system_schemas=frozenset({"pg_catalog"}), extension_types=type_rows.POSTGRES_EXTENSIONS,
 )  # fmt: skip
 
 _REDSHIFT = Engine(
     "redshift", type_rows.REDSHIFT, unquoted_case="lower", quoted_case="lower",
     string_escapes=BACKSLASH_ESCAPES,
     comment_statement=True, stores_empty_comments=False, named_keys=True, numbers_not_null=True,
-    system_schema="pg_catalog",
+    system_schemas=frozenset({"pg_catalog"}),
 )  # fmt: skip
 
 _MYSQL = Engine(
@@ -186,6 +189,7 @@ _SQLITE = Engine(
 _DUCKDB = Engine(
     "duckdb", type_rows.DUCKDB, comment_statement=True, array="{}[]", map="map({}, {})",
     struct="struct({})", never_null=frozenset({"key"}), named_keys=True, fixed_arrays=True,
+    trailing_commas=True,
     no_key=r".*\](?: NOT NULL)?|(map|struct)\(.*",
     generated="{type} GENERATED ALWAYS AS ({expression}) VIRTUAL", needs_stored_column=True,
 )  # fmt: skip
@@ -195,6 +199,7 @@ _SNOWFLAKE = Engine(
     case_sensitive=True,
     array="array({})", map="map({}, {})", struct="object({})", not_null_positions=_ALL_BUT_KEYS,
     table_comment=" COMMENT = {text}", never_null=frozenset({"key"}), named_keys=True,
+    keeps_properties=True,
     generated="{type} AS ({expression})",
 )  # fmt: skip
 
@@ -205,7 +210,7 @@ _BIGQUERY = Engine(
     field_comment=" OPTIONS(description={text})",
     not_null_positions=frozenset({"column", "field"}), never_null=frozenset({"element"}),
     null_arrays=False, arrays_of_arrays=False, key=f"{_KEY} NOT ENFORCED",
-    quoted_paths=True,
+    quoted_paths=True, trailing_commas=True,
 )  # fmt: skip
 
 _CLICKHOUSE = Engine(
@@ -214,20 +219,37 @@ _CLICKHOUSE = Engine(
     struct="Tuple({})",
     never_null=frozenset({"key"}), wraps_nullable=True, key=None,
     stores_empty_comments=False, no_key=r".*Nullable\(.*", needs_stored_column=True,
+    trailing_commas=True, keeps_properties=True,
     generated="{type} ALIAS ({expression})", tail=" ENGINE = MergeTree ORDER BY tuple()",
     key_tail=" ENGINE = MergeTree PRIMARY KEY ({columns})",
+)  # fmt: skip
+
+_ORACLE = Engine(
+    "oracle", type_rows.ORACLE, unquoted_case="upper", refused_in_names='"', case_sensitive=True,
+    comment_statement=True, stores_empty_comments=False, named_keys=True, numbers_not_null=True,
+    no_key=r"(clob|blob|timestamp\(\d\) with time zone)(?: NOT NULL)?", keeps_properties=True,
+    null_strings=True, system_schemas=frozenset({"sys", "mdsys", "public"}),
+)  # fmt: skip
+
+_TSQL = Engine(
+    "tsql", type_rows.TSQL, comment=None, table_comment=None, named_keys=True,
+    numbers_not_null=True, no_key=r".*\(max\)(?: NOT NULL)?", trailing_commas=True,
+    system_schemas=frozenset({"sys"}), null_strings=True,
 )  # fmt: skip
 
 ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
         _SPARK, _HIVE, _DATABRICKS, _TRINO, _POSTGRES, _MYSQL, _SQLITE, _DUCKDB, _SNOWFLAKE,
-        _BIGQUERY, _CLICKHOUSE, _REDSHIFT,
+        _BIGQUERY, _CLICKHOUSE, _REDSHIFT, _ORACLE, _TSQL,
     )
 }  # fmt: skip
 
 #: Other names, and names of engines with the same dialect.
-ALIASES = {"postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql"}
+ALIASES = {
+    "postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql",
+    "sqlserver": "tsql", "mssql": "tsql",
+}  # fmt: skip
 
 
 def engine(name: str) -> Engine:

@@ -31,6 +31,7 @@ OPERATORS = {
 #: sqlglot's node with any number of operands -> the function.
 FUNCTIONS = {"upper": "UPPER", "lower": "LOWER", "abs": "ABS", "coalesce": "COALESCE"}
 
+TEXT_NODES = frozenset({"dpipe", "concat", "upper", "lower"})
 COMPARISONS = frozenset({"eq", "neq", "lt", "lte", "gt", "gte", "between", "in", "is"})
 BOOLEAN_NODES = COMPARISONS | {"and", "or", "not"}
 
@@ -90,6 +91,8 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
     """
     node = _without_parentheses(node)
     _require_known(node, engine)
+    if engine.null_strings and (node.key in TEXT_NODES or node.args.get("is_string")):
+        raise _not_portable(f"a string of {engine.name}")
     if level > MAX_LEVELS:
         raise _not_portable(f"an expression deeper than {MAX_LEVELS} levels")
     if node.key in OPERATORS:

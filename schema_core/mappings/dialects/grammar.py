@@ -51,6 +51,12 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     return cursor.index > start
 
 
+def skip_element(cursor: Cursor) -> None:
+    """Skip the rest of an element of a list, or of an action."""
+    while cursor.key not in {",", ";", ")", "]", "}"} and cursor.token.kind != "end":
+        skip_token(cursor)
+
+
 def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
     """Skip the rest of a statement, whose brackets need not match; return whether there was any.
 
@@ -238,9 +244,12 @@ def _multi_word_names(engine: str) -> dict[str, list[tuple[str, ...]]]:
     names_by_word: dict[str, set[tuple[str, ...]]] = {}
     for row in ENGINES[engine].rows:
         for spelling in row.foreign.split(" | "):
-            words = tuple(re.sub(r"\([^)]*\)", "", spelling).lower().split())
-            if len(words) > 1:
-                names_by_word.setdefault(words[0], set()).add(words)
+            # "interval year({p}) to month": the words before arguments are a name, too
+            parts = re.split(r"\([^)]*\)", spelling.lower())
+            for count in range(1, len(parts) + 1):
+                words = tuple(" ".join(parts[:count]).split())
+                if len(words) > 1:
+                    names_by_word.setdefault(words[0], set()).add(words)
     return {first: sorted(names, key=len, reverse=True) for first, names in names_by_word.items()}
 
 
@@ -361,7 +370,18 @@ def _count_types(foreign: ForeignType) -> int:
 def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     """Parse CREATE TYPE after these two words; return whether the form is supported."""
     name = path(cursor, engine)
-    if not cursor.accept("AS"):
+    if cursor.accept("FROM"):  # T-SQL
+        definition = types.expand(foreign_type(cursor, engine, lambda: cursor.key in NULLABILITY))
+        nullable = False if cursor.accept("NOT", "NULL") else definition.type.nullable
+        types.add(name, replace(definition, type=replace(definition.type, nullable=nullable)))
+        return True
+    cursor.accept("FORCE")
+    if not (cursor.accept("AS") or (engine.name == "oracle" and cursor.accept("IS"))):
+        return False
+    if engine.name == "oracle":
+        return _create_oracle_type(cursor, engine, name, types)
+    if cursor.accept("RANGE"):
+        types.add(name, UserType(ForeignType("tsrange")))  # any range is a string
         return False
     if cursor.accept("ENUM", "("):
         values = []
@@ -379,6 +399,45 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     if engine.name != "duckdb":
         return False
     types.add(name, types.expand(foreign_type(cursor, engine, lambda: None)))
+    return True
+
+
+#: What follows the type of a T-SQL alias.
+NULLABILITY = frozenset({"NOT", "NULL"})
+
+#: Words that start a method of an object type.
+METHODS = frozenset(
+    {"MEMBER", "STATIC", "CONSTRUCTOR", "MAP", "ORDER", "FINAL", "OVERRIDING", "NOT"}
+)
+
+
+def _create_oracle_type(
+    cursor: Cursor, engine: Engine, name: tuple[str, ...], types: UserTypes
+) -> bool:
+    """Parse the object, array or table type of Oracle; methods are not a part of the values."""
+    if cursor.accept("OBJECT", "("):
+        parts, dropped = [], []
+        for _ in elements(cursor):
+            start = cursor.token.start
+            if cursor.key not in METHODS:
+                field_name = identifier(cursor, engine)
+                parts.append(ForeignChild(foreign_type(cursor, engine, lambda: None), field_name))
+                start = cursor.token.start
+            if skip_until(cursor, (",",)):
+                dropped.append(excerpt(cursor, start))
+        definition = types.expand(ForeignType("row", tuple(parts)))
+        types.add(name, replace(definition, dropped=(*definition.dropped, *dropped)))
+        return True
+    is_array = cursor.accept("VARRAY") or cursor.accept("VARYING", "ARRAY")
+    if not is_array and not cursor.accept("TABLE"):
+        return False
+    if cursor.key == "(":
+        skip_token(cursor)
+    cursor.expect("OF")
+    element = types.expand(foreign_type(cursor, engine, lambda: cursor.key in NULLABILITY))
+    nullable = False if cursor.accept("NOT", "NULL") else element.type.nullable
+    child = ForeignChild(replace(element.type, nullable=nullable))
+    types.add(name, replace(element, type=ForeignType("array", (child,))))
     return True
 
 

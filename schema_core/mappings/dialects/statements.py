@@ -26,8 +26,10 @@ from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.column_options import (
     ColumnDefinition,
     column,
+    column_after_name,
     constraint_name,
     option,
+    options_of_column,
 )
 from schema_core.mappings.dialects.dumps import (
     Section,
@@ -112,29 +114,136 @@ Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
 def create_table(
-    cursor: Cursor, engine: Engine, start: Token, find: Find
-) -> TableDefinition | None:
-    """Parse a table, after CREATE TABLE; None for a partition of another table.
+    cursor: Cursor, engine: Engine, start: Token, find: Find, types: grammar.UserTypes
+) -> TableDefinition:
+    """Parse a table, after CREATE TABLE.
 
     Raises:
         UnsupportedError: with code `missing-columns` for a table that does not list its columns.
     """
     cursor.accept("IF", "NOT", "EXISTS")
     table = TableDefinition(engine, path(cursor, engine), start.span)
+    cursor.accept("IF", "NOT", "EXISTS")  # Snowflake allows it here, too
     if cursor.accept("ON", "CLUSTER"):
         cursor.advance()
-    if cursor.key == "PARTITION" and cursor.peek().key == "OF":
-        return None
-    if not cursor.accept("("):
-        raise _no_columns(cursor)
-    for _ in () if cursor.accept(")") else grammar.elements(cursor):
-        _parse_element(cursor, table, find)
+    if cursor.accept("UUID"):
+        cursor.advance()
+    if not _parse_columns_of_another(cursor, table, find, types):
+        if not cursor.accept("("):
+            raise _no_columns(cursor)
+        _parse_elements(cursor, table, find)
     for definition in filter(None, map(table.column, table.not_null)):
         definition.nullable = False
     _parse_tail(cursor, table, find)
     if not table.columns:
         raise _no_columns(cursor)
+    _require_distinct(cursor, table)
     return table
+
+
+def _parse_elements(cursor: Cursor, table: TableDefinition, find: Find) -> None:
+    """Parse columns and constraints up to the closing bracket, which may follow a comma."""
+    for _ in () if cursor.accept(")") else grammar.elements(cursor):
+        if cursor.key == ")" and table.engine.trailing_commas:
+            continue
+        _parse_element(cursor, table, find)
+
+
+def _require_distinct(cursor: Cursor, table: TableDefinition) -> None:
+    """Refuse columns with equal names.
+
+    Raises:
+        ParseError: with code `duplicate-column`.
+    """
+    names: set[str] = set()
+    for declared in table.columns:
+        name = declared.name if table.engine.case_sensitive else declared.name.casefold()
+        if name in names:
+            problem = f"the column {declared.name!r} is declared twice"
+            raise cursor.fail(problem, code="duplicate-column", span=declared.span)
+        names.add(name)
+
+
+#: Words before a table whose columns are copied; the key, too, where the engine copies it.
+COPIES: tuple[tuple[tuple[str, ...], bool], ...] = (
+    (("LIKE",), False), (("CLONE",), True), (("SHALLOW", "CLONE"), True),
+    (("DEEP", "CLONE"), True), (("COPY",), True),
+)  # fmt: skip
+#: Engines whose LIKE copies the primary key.
+LIKE_WITH_KEY = frozenset({"mysql", "snowflake"})
+
+
+def _parse_columns_of_another(
+    cursor: Cursor, table: TableDefinition, find: Find, types: grammar.UserTypes
+) -> bool:
+    """Parse ``LIKE other``, ``CLONE other``, ``PARTITION OF parent`` or ``OF type``."""
+    start = cursor.token.start
+    for words, with_key in COPIES:
+        if cursor.accept(*words):
+            _copy_table(cursor, table, find, with_key or table.engine.name in LIKE_WITH_KEY)
+            return True
+    if table.engine.name == "clickhouse" and cursor.key == "AS":
+        if cursor.peek().key in {"SELECT", "WITH", "(", ""} or cursor.peek(2).key == "(":
+            return False
+        cursor.advance()
+        _copy_table(cursor, table, find, True)
+        return True
+    if cursor.accept("PARTITION", "OF"):
+        _copy_table(cursor, table, find, True)
+        if cursor.accept("("):
+            _parse_typed_elements(cursor, table, find)
+        grammar.skip_until(cursor, ("PARTITION", "WITH", "TABLESPACE", "SERVER", ";"))
+        table.dropped.append(grammar.drop_text(cursor, start))
+        return True
+    if table.engine.name == "postgres" and cursor.accept("OF"):
+        place = cursor.token
+        declared = types.find(".".join(path(cursor, table.engine)).lower())
+        if declared is None or declared.type.text != "row":
+            cursor.index -= 1
+            raise _no_columns(cursor)
+        for part in declared.type.parts:
+            table.columns.append(
+                ColumnDefinition(table.engine, str(part.name), part.type, place.span)
+            )
+        if cursor.accept("("):
+            _parse_typed_elements(cursor, table, find)
+        return True
+    return False
+
+
+def _copy_table(cursor: Cursor, table: TableDefinition, find: Find, with_key: bool) -> None:
+    other = _parse_other_table(cursor, table, find)
+    table.columns = _copy_columns(other)
+    table.partition_keys = other.partition_keys
+    if with_key:
+        table.key, table.key_name = other.primary_key()[0], None
+
+
+def _parse_typed_elements(cursor: Cursor, table: TableDefinition, find: Find) -> None:
+    """Parse constraints, and options of columns that are declared elsewhere."""
+    for _ in () if cursor.accept(")") else grammar.elements(cursor):
+        if _begins_constraint(cursor, table.engine):
+            _parse_element(cursor, table, find)
+            continue
+        start = cursor.token.start
+        changed = _parse_existing_column(cursor, table)
+        cursor.accept("WITH", "OPTIONS")
+        _merge_options(changed, options_of_column(cursor, changed), cursor, start)
+
+
+def _merge_options(
+    changed: ColumnDefinition, added: ColumnDefinition, cursor: Cursor, start: int
+) -> None:
+    """Add the options of a definition without a type to a column."""
+    if added.nullable is not None:
+        changed.nullable = added.nullable
+    if added.comment is not None:
+        changed.comment = added.comment
+    if added.expression is not None:
+        changed.dropped.append(grammar.drop_text(cursor, start))
+    changed.is_key = changed.is_key or added.is_key
+    changed.key_name = changed.key_name or added.key_name
+    changed.dropped += added.dropped
 
 
 def _no_columns(cursor: Cursor) -> UnsupportedError:
@@ -284,16 +393,29 @@ PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
 
 # --- elements of the column list ------------------------------------------------------------------
 
-#: Words that start a constraint and cannot start a column.
-CONSTRAINTS = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "EXCLUDE", "LIKE"})
+#: Words that start a constraint.
+CONSTRAINTS = frozenset(
+    {
+        "CONSTRAINT", "PRIMARY KEY", "FOREIGN KEY", "LIKE", "CHECK (", "CHECK NOT", "EXCLUDE USING",
+        "EXCLUDE (", "UNIQUE", "PERIOD FOR SYSTEM_TIME", "SUPPLEMENTAL LOG",
+    }
+)  # fmt: skip
 OWN_CONSTRAINTS = {
-    "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL"}),
+    "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL", "VECTOR INDEX", "VECTOR KEY",
+                             "PERIOD FOR"}),
     "clickhouse": frozenset({"INDEX", "PROJECTION", "ASSUME"}),
+    "tsql":       frozenset({"INDEX"}),
 }  # fmt: skip
 
 
 def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
-    return cursor.key in CONSTRAINTS or cursor.key in OWN_CONSTRAINTS.get(engine.name, ())
+    if _begins(cursor, CONSTRAINTS) or _begins(cursor, OWN_CONSTRAINTS.get(engine.name, NONE)):
+        return True
+    # An index of Snowflake's hybrid tables, where INDEX can also be a column.
+    return cursor.follows("INDEX", cursor.peek().key, "(") and cursor.peek(3).kind != "number"
+
+
+NONE: frozenset[str] = frozenset()
 
 
 def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
@@ -311,7 +433,9 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         return
     name = constraint_name(cursor, table.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("PRIMARY", "KEY"):
-        while cursor.key not in {"(", "end"}:  # CLUSTERED, the name of an index
+        while cursor.key not in {"(", ",", ")", "end"} and (  # CLUSTERED, the name of an index
+            table.engine.name != "clickhouse"
+        ):
             cursor.advance()
         table.key, table.key_name = _parse_key_columns(cursor, table), name
         grammar.skip_until(cursor, (",",))
@@ -335,7 +459,9 @@ def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...
     for _ in grammar.elements(cursor):
         start = cursor.token.start
         names.append(grammar.identifier(cursor, table.engine))
-        if cursor.key not in {"ASC", "DESC"} and grammar.skip_until(cursor, (",",)):
+        if cursor.key not in {"ASC", "DESC", "TIMESERIES", "AUTOINCREMENT"} and grammar.skip_until(
+            cursor, (",",)
+        ):
             part = f"PRIMARY KEY ({grammar.excerpt(cursor, start)})"
             table.dropped.append(grammar.Dropped(part, start))
         grammar.skip_until(cursor, (",",))
@@ -351,33 +477,58 @@ def alter_table(cursor: Cursor, table: TableDefinition) -> None:
     Raises:
         SchemaCoreError: for all invalid actions, after the others were applied.
     """
-    errors = Gathering()
+    errors, action = Gathering(), ""
     while True:
         start, index, before = cursor.token, cursor.index, len(errors.errors)
         is_read = False
         with errors.catching(), at(f"action {start.value!r}", start.span):
-            is_read = _alter(cursor, table)
+            is_read = _alter(cursor, table, action)
         if not is_read:
             cursor.index = index
             grammar.skip_statement(cursor, (",",))
             if len(errors.errors) == before:
                 _record_loss(cursor, table, start.start, cursor.token.start)
+        action = start.key if start.key in ACTIONS else action
         if not cursor.accept(","):
             break
     errors.raise_all()
 
 
-def _alter(cursor: Cursor, table: TableDefinition) -> bool:
-    """Apply an action; return whether it was understood."""
-    read = ACTIONS.get(cursor.key)
+#: Engines whose ADD, DROP and ALTER name several columns, and the words of such lists.
+LISTS = frozenset({"tsql", "snowflake", "spark", "databricks"})
+LIST_ACTIONS = frozenset({"ADD", "DROP", "ALTER", "MODIFY"})
+
+
+def _alter(cursor: Cursor, table: TableDefinition, before: str) -> bool:
+    """Apply an action, or an element of the list of the action before; False: not understood."""
     if _begins(cursor, SKIPPED_ACTIONS):
         grammar.skip_until(cursor, (",", ";"))
         return True
-    return read is not None and read(cursor, table)
+    if table.engine.name == "tsql" and (
+        cursor.accept("WITH", "CHECK") or cursor.accept("WITH", "NOCHECK")
+    ):
+        return cursor.accept("ADD") and _parse_add(cursor, table)
+    read = ACTIONS.get(cursor.key)
+    if before in LIST_ACTIONS and (read is None or _is_in_list(cursor)):
+        return table.engine.name in LISTS and ACTIONS[before](cursor, table)
+    if read is None:
+        return False
+    if read is not _parse_set:
+        cursor.advance()
+    return read(cursor, table)
 
 
-def _accept_column_word(cursor: Cursor) -> None:
-    cursor.accept("COLUMN")
+def _is_in_list(cursor: Cursor) -> bool:
+    """Return whether a word that starts an action is rather the name of a column in a list."""
+    return cursor.peek().key in {",", "end", ";"}
+
+
+HADOOP = frozenset({"hive", "spark", "databricks"})
+
+
+def _accept_column_word(cursor: Cursor, engine: Engine) -> None:
+    if not cursor.accept("COLUMN") and (engine.name in HADOOP or cursor.peek().key == "("):
+        cursor.accept("COLUMNS")
     cursor.accept("IF", "EXISTS")
     cursor.accept("IF", "NOT", "EXISTS")
 
@@ -397,57 +548,98 @@ def _parse_existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefi
     return column
 
 
+def _names_column(cursor: Cursor, table: TableDefinition, others: frozenset[str]) -> bool:
+    """Return whether a column of the table follows, rather than one of some other words."""
+    return not _begins(cursor, others) or table.column(cursor.token.value) is not None
+
+
 def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ADD COLUMN a int``, or ``ADD CONSTRAINT k PRIMARY KEY (a)`` as in dumps."""
     engine = table.engine
-    cursor.advance()
     if _begins_constraint(cursor, engine):
-        name = constraint_name(cursor, engine) if cursor.accept("CONSTRAINT") else None
-        if cursor.accept("NOT", "NULL"):
-            _parse_existing_column(cursor, table).nullable = False
-            grammar.skip_until(cursor, (",", ";"))
-            return True
-        if not cursor.accept("PRIMARY", "KEY"):
-            return False
-        if cursor.key == "USING" and cursor.peek().key != "INDEX":
-            cursor.accept("USING")
-            cursor.advance()
-        if cursor.key != "(":
-            return False
-        table.key, table.key_name = _parse_key_columns(cursor, table), name
-        grammar.skip_until(cursor, (",", ";"))
-        return True
-    if cursor.key in NOT_COLUMNS:
+        return _parse_added_constraint(cursor, table)
+    if _begins(cursor, NOT_COLUMNS):
         return False
-    _accept_column_word(cursor)
+    _accept_column_word(cursor, engine)
+    if _begins(cursor, NOT_COLUMNS):
+        return False
     table.reindex_columns()
-    if cursor.accept("("):  # several columns
-        table.columns += [column(cursor, engine) for _ in grammar.elements(cursor)]
+    if not cursor.accept("("):
+        _insert_column(cursor, table, column(cursor, engine), len(table.columns))
         return True
-    _insert_column(cursor, table, column(cursor, engine), len(table.columns))
+    is_read = True
+    for _ in grammar.elements(cursor):  # several columns, in Oracle also constraints
+        start = cursor.token.start
+        if not _begins_constraint(cursor, engine):
+            _insert_column(cursor, table, column(cursor, engine), len(table.columns))
+        elif not _parse_added_constraint(cursor, table):
+            grammar.skip_until(cursor, (",",))
+            _record_loss(cursor, table, start, cursor.token.start)
+    grammar.skip_until(cursor, (",", ";"))  # CASCADE
+    return is_read
+
+
+def _parse_added_constraint(cursor: Cursor, table: TableDefinition) -> bool:
+    name = constraint_name(cursor, table.engine) if cursor.accept("CONSTRAINT") else None
+    if cursor.accept("NOT", "NULL"):
+        _parse_existing_column(cursor, table).nullable = False
+        grammar.skip_element(cursor)
+        return True
+    if not cursor.accept("PRIMARY", "KEY"):
+        return False
+    if cursor.key == "USING" and cursor.peek().key != "INDEX":
+        cursor.accept("USING")
+        cursor.advance()
+    cursor.accept("CLUSTERED") or cursor.accept("NONCLUSTERED")
+    if cursor.key != "(":
+        return False
+    table.key, table.key_name = _parse_key_columns(cursor, table), name
+    grammar.skip_element(cursor)
     return True
 
 
 def _insert_column(
     cursor: Cursor, table: TableDefinition, added: ColumnDefinition, default: int
 ) -> None:
-    """Insert a column at the position of FIRST or AFTER, else at a default position."""
+    """Insert a column at the position of FIRST or AFTER, else at a default position.
+
+    Raises:
+        ParseError: with code `duplicate-column`.
+    """
+    if table.column(added.name) is not None:
+        problem = f"the table has a column {added.name!r} already"
+        raise cursor.fail(problem, code="duplicate-column", span=added.span)
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
         default = _index_of(table, _parse_existing_column(cursor, table)) + 1
     table.columns.insert(default, added)
+    table.reindex_columns()
 
 
 def _index_of(table: TableDefinition, wanted: ColumnDefinition) -> int:
     return next(place for place, column in enumerate(table.columns) if column is wanted)
 
 
+#: What follows ALTER without COLUMN, unless it is a column.
+ALTERED = frozenset(
+    {
+        "INDEX", "CONSTRAINT", "CHECK", "DISTKEY", "DISTSTYLE", "COMPOUND", "INTERLEAVED",
+        "SORTKEY", "ENCODE",
+    }
+)  # fmt: skip
+
+
 def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``ALTER COLUMN a SET NOT NULL``, ``DROP NOT NULL`` or ``[SET DATA] TYPE t``."""
-    cursor.advance()
-    _accept_column_word(cursor)
-    changed = _parse_existing_column(cursor, table)
+    if not _names_column(cursor, table, ALTERED):
+        return False
+    _accept_column_word(cursor, table.engine)
+    return _change_column(cursor, table, _parse_existing_column(cursor, table))
+
+
+def _change_column(cursor: Cursor, table: TableDefinition, changed: ColumnDefinition) -> bool:
+    """Parse what follows the name of a column that is altered."""
     start = cursor.token
     if cursor.accept("SET", "NOT", "NULL"):
         changed.nullable = False
@@ -455,6 +647,13 @@ def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
         changed.nullable = True
     elif _begins(cursor, SKIPPED_CHANGES):
         grammar.skip_until(cursor, (",", ";"))
+    elif cursor.key in {"FIRST", "AFTER"}:
+        del table.columns[_index_of(table, changed)]
+        table.reindex_columns()
+        _insert_column(cursor, table, changed, 0)
+    elif cursor.key == "COMMENT" and cursor.peek().kind == "string":
+        cursor.advance()
+        changed.comment = cursor.string_literal()
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
         changed.type = grammar.foreign_type(cursor, table.engine, lambda: option(cursor))
         start = cursor.token
@@ -462,39 +661,106 @@ def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
             grammar.skip_until(cursor, (",", ";", "USING"))
             changed.dropped.append(grammar.drop_text(cursor, start.start))
         grammar.skip_until(cursor, (",", ";"))  # USING converts the rows
+    elif table.engine.name == "tsql" and cursor.key not in {"ADD", "DROP"}:
+        _redefine(cursor, table, changed, changed.name, start.start)
     else:
-        grammar.skip_until(cursor, (",", ";"))
+        grammar.skip_statement(cursor, (",",))
         changed.dropped.append(grammar.drop_text(cursor, start.start))
     return True
 
 
+#: What follows MODIFY without COLUMN, unless it is a column.
+MODIFIED = frozenset(
+    {
+        "ORDER", "TTL", "SETTING", "COMMENT", "QUERY", "SAMPLE", "REFRESH", "DEFINER", "DEFAULT",
+        "PARTITION", "SUBPARTITION", "LOB", "CONSTRAINT", "NESTED", "VARRAY", "CLUSTERING",
+    }
+)  # fmt: skip
+
+
 def _parse_modify(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse ``MODIFY a bigint NOT NULL`` or ``CHANGE a b bigint``, which redefine a column."""
-    is_change = cursor.advance().key == "CHANGE"
-    if not is_change and cursor.key == "(":
+    """Parse ``MODIFY a bigint NOT NULL``, which redefines a column, or changes its options."""
+    if not _names_column(cursor, table, MODIFIED):
         return False
-    _accept_column_word(cursor)
-    changed = table.column(grammar.identifier(cursor, table.engine)) if is_change else None
-    if changed is None:
-        before = cursor.index
-        changed = _parse_existing_column(cursor, table)
-        cursor.index = before
-    added = column(cursor, table.engine)
+    if cursor.accept("("):
+        for _ in grammar.elements(cursor):
+            _modify_column(cursor, table)
+        grammar.skip_until(cursor, (",", ";"))
+        return True
+    return _modify_column(cursor, table)
+
+
+#: Words after the name of a column that MODIFY alters as ALTER COLUMN does.
+ALTERATIONS = frozenset({"SET", "UNSET", "REMOVE", "MODIFY", "RESET"})
+
+
+def _modify_column(cursor: Cursor, table: TableDefinition) -> bool:
+    _accept_column_word(cursor, table.engine)
+    start = cursor.token.start
+    changed = _parse_existing_column(cursor, table)
+    if cursor.key in ALTERATIONS or _begins(cursor, DROPPED):
+        return _change_column(cursor, table, changed)
+    if option(cursor) is not None:
+        _merge_options(changed, options_of_column(cursor, changed), cursor, start)
+        return True
+    _redefine(cursor, table, changed, changed.name, start)
+    return True
+
+
+DROPPED = frozenset({"DROP NOT", "DROP DEFAULT", "TYPE", "SET DATA"})
+
+
+def _redefine(
+    cursor: Cursor, table: TableDefinition, changed: ColumnDefinition, name: str, start: int
+) -> None:
+    """Parse the type, options and position of a column that replaces another one."""
+    added = column_after_name(cursor, table.engine, name, start)
     added.is_key = added.is_key or changed.is_key
+    if table.engine.keeps_properties:
+        added.nullable = changed.nullable if added.nullable is None else added.nullable
+        added.comment = changed.comment if added.comment is None else added.comment
     place = _index_of(table, changed)
     del table.columns[place]
     table.reindex_columns()
     _insert_column(cursor, table, added, place)
+    table.rename_column(changed, name)
     table.reindex_columns()
-    table.rename_column(changed, added.name)
+
+
+#: How the change of a column continues where CHANGE does not rename it.
+UNRENAMED = frozenset({"TYPE", "COMMENT", "FIRST", "AFTER", "SET", "DROP"})
+
+
+def _parse_change(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse ``CHANGE a b bigint``, which renames and redefines a column."""
+    _accept_column_word(cursor, table.engine)
+    changed = _parse_existing_column(cursor, table)
+    is_comment = cursor.key == "COMMENT" and cursor.peek().kind == "string"
+    if is_comment or (table.engine.name in {"spark", "databricks"} and cursor.key in UNRENAMED):
+        return _change_column(cursor, table, changed)
+    start = cursor.token.start
+    _redefine(cursor, table, changed, grammar.identifier(cursor, table.engine), start)
+    grammar.skip_until(cursor, (",", ";"))  # CASCADE
+    return True
+
+
+def _parse_replace(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse Hive's ``REPLACE COLUMNS (a int)``, which keeps the partitions."""
+    if table.engine.name not in HADOOP or not cursor.accept("COLUMNS", "("):
+        return False
+    partitions = [table.column(name) for name in table.partition_keys]
+    table.columns = [column(cursor, table.engine) for _ in grammar.elements(cursor)]
+    table.columns += [partition for partition in partitions if partition is not None]
+    table.reindex_columns()
+    grammar.skip_until(cursor, (",", ";"))
     return True
 
 
 def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``DROP COLUMN a``, ``DROP PRIMARY KEY`` or ``DROP CONSTRAINT k`` of the key."""
-    cursor.advance()
     if cursor.accept("PRIMARY", "KEY"):
         table.drop_key()
+        grammar.skip_until(cursor, (",", ";"))
         return True
     if cursor.accept("CONSTRAINT"):
         cursor.accept("IF", "EXISTS")
@@ -503,42 +769,73 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
         table.drop_key()
         grammar.skip_until(cursor, (",", ";"))
         return True
-    if _begins_constraint(cursor, table.engine) or cursor.key in NOT_COLUMNS:
+    if _begins_constraint(cursor, table.engine) or _begins(cursor, NOT_COLUMNS):
         return False
-    _accept_column_word(cursor)
-    name = grammar.identifier(cursor, table.engine)
-    if (dropped := table.column(name)) is not None:
-        if table.engine.name == "mysql":
-            table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
-        elif dropped.name in table.key:  # the engine drops the key, too
-            table.drop_key()
-        del table.columns[_index_of(table, dropped)]
-        table.reindex_columns()
+    _accept_column_word(cursor, table.engine)
+    if _begins(cursor, NOT_COLUMNS):
+        return False
+    if cursor.accept("("):
+        for _ in grammar.elements(cursor):
+            _drop_column(table, grammar.identifier(cursor, table.engine))
+    else:
+        _drop_column(table, grammar.identifier(cursor, table.engine))
     grammar.skip_until(cursor, (",", ";"))
     return True
 
 
+def _drop_column(table: TableDefinition, name: str) -> None:
+    dropped = table.column(name)
+    if dropped is None:
+        return
+    if table.engine.name == "mysql":
+        table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
+    elif dropped.name in table.key:  # the engine drops the key, too
+        table.drop_key()
+    del table.columns[_index_of(table, dropped)]
+    table.reindex_columns()
+
+
 def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
-    cursor.advance()
     if cursor.accept("TO"):
         new = path(cursor, table.engine)
         table.path = (*table.path[: len(table.path) - 1], *new) if len(new) == 1 else new
         return True
-    if cursor.key in NOT_COLUMNS or _begins_constraint(cursor, table.engine):
+    if _begins(cursor, NOT_COLUMNS) or _begins_constraint(cursor, table.engine):
         return False
-    _accept_column_word(cursor)
+    _accept_column_word(cursor, table.engine)
     renamed = _parse_existing_column(cursor, table)
     cursor.expect("TO")
-    table.rename_column(renamed, grammar.identifier(cursor, table.engine))
+    token = cursor.token
+    name = grammar.identifier(cursor, table.engine)
+    if (existing := table.column(name)) is not None and existing is not renamed:
+        problem = f"the table has a column {name!r} already"
+        raise cursor.fail(problem, code="duplicate-column", span=token.span)
+    table.rename_column(renamed, name)
     return True
 
 
-def _parse_set_schema(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse ``SET SCHEMA s``, which moves the table."""
-    if not cursor.accept("SET", "SCHEMA"):
-        return False
-    table.path = (*table.path[:-2], grammar.identifier(cursor, table.engine), table.path[-1])
+def _parse_set(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse ``SET SCHEMA s``, which moves the table, or Oracle's ``SET UNUSED``, a DROP."""
+    if cursor.accept("SET", "SCHEMA"):
+        table.path = (*table.path[:-2], grammar.identifier(cursor, table.engine), table.path[-1])
+        return True
+    if cursor.accept("SET", "UNUSED"):
+        return _parse_drop(cursor, table)
+    if table.engine.name == "snowflake" and cursor.follows("SET", "COMMENT", "="):
+        cursor.accept("SET")
+        return _parse_table_comment(cursor, table)
+    return False
+
+
+def _parse_comment_action(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse MySQL's ``COMMENT = 'x'``, or ``COMMENT COLUMN c 'x'`` of ClickHouse."""
+    if not cursor.accept("COLUMN"):
+        cursor.index -= 1
+        return _parse_table_comment(cursor, table)
+    cursor.accept("IF", "EXISTS")
+    commented = _parse_existing_column(cursor, table)
+    commented.comment = cursor.string_literal()
     return True
 
 
@@ -547,11 +844,12 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "ADD":     _parse_add,
     "ALTER":   _parse_alter_column,
     "MODIFY":  _parse_modify,
-    "CHANGE":  _parse_modify,
+    "CHANGE":  _parse_change,
+    "REPLACE": _parse_replace,
     "DROP":    _parse_drop,
     "RENAME":  _parse_rename,
-    "SET":     _parse_set_schema,
-    "COMMENT": _parse_table_comment,
+    "SET":     _parse_set,
+    "COMMENT": _parse_comment_action,
 }  # fmt: skip
 
 #: Actions that concern owners, indexes, triggers and storage.
@@ -572,7 +870,9 @@ def _begins(cursor: Cursor, words: frozenset[str]) -> bool:
 #: Words after ADD, DROP and RENAME that do not start a column.
 NOT_COLUMNS = frozenset({
     "PARTITION", "PARTITIONS", "KEY", "INDEX", "GENERATED", "ROW", "SEARCH", "TAG", "ROLLUP",
-    "CONSTRAINT", "STATISTICS", "PERIOD", "SYSTEM", "CLUSTERING", "MASKING", "AS",
+    "CONSTRAINT", "STATISTICS", "PERIOD FOR", "SYSTEM", "CLUSTERING", "MASKING", "AS",
+    "SUPPLEMENTAL", "FEATURE", "ALL ROW", "DEFAULT (", "DEFAULT FOR", "SUBPARTITION",
+    "PROJECTION", "FOREIGN", "CHECK", "DISTRIBUTION", "VALUE", "UNUSED",
 })  # fmt: skip
 
 
@@ -660,7 +960,9 @@ def _names(path: tuple[str, ...]) -> set[Names]:
 MODIFIERS = frozenset(
     {
         "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
-        "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT",
+        "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT", "DYNAMIC", "COLUMN",
+        "INTERACTIVE", "PRIVATE", "IMMUTABLE", "BLOCKCHAIN", "SHARDED", "DUPLICATED", "STREAMING",
+        "LIVE", "MEMORY", "CACHED", "REMOTE", "ROW", "READ", "ONLY",
     }
 )  # fmt: skip
 
@@ -690,7 +992,22 @@ SKIPPED = frozenset(
 )  # fmt: skip
 
 #: The same for one engine. DO of PostgreSQL runs any statement.
-OWN_SKIPPED = {"mysql": frozenset({"DO"})}
+OWN_SKIPPED = {
+    "mysql": frozenset({"DO", "CHECK TABLE", "HANDLER", "KILL", "PURGE"}),
+    "tsql": frozenset(
+        {
+            "PRINT", "GO", "RAISERROR", "THROW", "RETURN", "WAITFOR", "ELSE", "DBCC", "DENY",
+            "DECLARE", "BACKUP", "CREATE LOGIN", "ALTER AUTHORIZATION", "BULK INSERT",
+            "ENABLE TRIGGER", "DISABLE TRIGGER",
+        }
+    ),
+    "oracle": frozenset(
+        {
+            "AUDIT", "NOAUDIT", "PURGE", "CREATE TABLESPACE", "ALTER TABLESPACE", "CREATE PROFILE",
+            "CREATE DIRECTORY", "ALTER SYSTEM", "CREATE BITMAP",
+        }
+    ),
+}  # fmt: skip
 
 #: The table of a statement, and whether all of it was parsed.
 Outcome: TypeAlias = tuple[TableDefinition | None, bool]
@@ -716,20 +1033,20 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
     A statement that cannot be parsed is an error of the script; the others are read.
     """
     script = ScriptDefinitions(engine)
-    code = with_version_comments(text, engine.name)
-    splitter, rest = Splitter(code, engine.name), MAX_REREAD
+    source = with_version_comments(text, engine.name)
+    splitter, rest = Splitter(source, engine.name), MAX_REREAD
     while (section := splitter.next()) is not None:
         is_broken = False
         try:
-            _parse_section(code, section, splitter, script, tokenize)
+            _parse_section(source, section, splitter, script, tokenize)
         except SchemaCoreError as error:
             is_broken = isinstance(error, ParseError)
-            excerpt = grammar.shorten(code[section.start : section.stop], MAX_STATEMENT)
+            excerpt = grammar.shorten(source[section.start : section.stop], MAX_STATEMENT)
             for other in (error, *error.others):
                 other.span = other.span or section.span
                 other.path = (f"statement {excerpt!r}", *other.path)
             script.errors.add(error)
-        start = next_statement(code, section) if is_broken and rest > 0 else None
+        start = next_statement(source, section) if is_broken and rest > 0 else None
         if start is not None:
             rest -= section.stop - start
             splitter.resume(start)
@@ -740,7 +1057,7 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
 
 
 def _parse_section(
-    code: str,
+    source: str,
     section: Section,
     splitter: Splitter,
     script: ScriptDefinitions,
@@ -753,15 +1070,15 @@ def _parse_section(
             hint="check that the script is complete",
             span=Span(section.begin, section.begin + 1),
         )
-    stray = find_stray_quote(code, section) if section.kind is SectionKind.STATEMENT else None
+    stray = find_stray_quote(source, section) if section.kind is SectionKind.STATEMENT else None
     if stray is not None:
         problem = "a literal ends within a word"
         raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
-    is_row = _ROWS.match(code, section.start) is not None
+    is_row = _ROWS.match(source, section.start) is not None
     owner = None
     match section.kind:
         case SectionKind.STATEMENT if not is_row:
-            cursor = Cursor(code, tokenize(code, section.span))
+            cursor = Cursor(source, tokenize(source, section.span))
             while cursor.token.kind != "end":
                 if not cursor.accept(";"):
                     _parse_statement(cursor, script)
@@ -770,13 +1087,13 @@ def _parse_section(
             is_dropped = not splitter.is_harmless(section)
         case SectionKind.ROUTINE:
             is_dropped = True
-            if _TRIGGER.match(code, section.start):
+            if _TRIGGER.match(source, section.start):
                 with Gathering().catching():  # a body that sqlglot does not tokenize
-                    owner = _parse_owner(Cursor(code, tokenize(code, section.span)), script)
+                    owner = _parse_owner(Cursor(source, tokenize(source, section.span)), script)
         case _:
-            is_dropped = hides_table(code, section)
+            is_dropped = hides_table(source, section)
     if is_dropped:
-        excerpt = grammar.shorten(code[section.start : section.stop].strip())
+        excerpt = grammar.shorten(source[section.start : section.stop].strip())
         dropped = script.dropped if owner is None else owner.dropped
         dropped.append(grammar.Dropped(excerpt, section.start))
 
@@ -816,10 +1133,7 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         is_temporary = cursor.advance().key in {"TEMP", "TEMPORARY"} or is_temporary
     if cursor.accept("TABLE"):
         is_conditional = cursor.key == "IF"
-        table = create_table(cursor, engine, start, script.find)
-        if table is None:
-            cursor.expect("PARTITION", "OF")
-            return script.find(path(cursor, engine)), False
+        table = create_table(cursor, engine, start, script.find, script.types)
         table.path = script.full_path(table.path)
         table.dropped += [grammar.Dropped("TEMPORARY", start.start)] if is_temporary else []
         existing = script.last_named("path", table.path)
@@ -965,6 +1279,27 @@ def _parse_setting(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, True
 
 
+def _parse_session(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse Oracle's ``ALTER SESSION SET CURRENT_SCHEMA = s``; other settings are skipped."""
+    if cursor.accept("SET", "CURRENT_SCHEMA", "="):
+        script.home = path(cursor, script.engine)
+    grammar.skip_statement(cursor)
+    return None, True
+
+
+def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse T-SQL's ``IF NOT EXISTS (...) CREATE TABLE ...`` as if the condition were true.
+
+    A condition alone, whose statement is on the next line, has no effect.
+    """
+    grammar.skip_statement(cursor, ("CREATE", "DROP", "ALTER", "BEGIN", "EXEC", "EXECUTE"))
+    for words, read in STATEMENTS.items():
+        if words[0] in {"CREATE", "DROP", "ALTER"} and cursor.accept(*words):
+            return read(cursor, script)
+    is_complete = cursor.accept("BEGIN") or cursor.token.kind == "end"
+    return None, script.engine.name == "tsql" and is_complete
+
+
 STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
     ("CREATE",):         _parse_create,
     ("COMMENT", "ON"):   _parse_comment_on,
@@ -973,4 +1308,6 @@ STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]
     ("DROP",):           _parse_drop_objects,
     ("USE",):            _parse_use,
     ("SET",):            _parse_setting,
+    ("ALTER", "SESSION"): _parse_session,
+    ("IF",):             _parse_conditional,
 }  # fmt: skip
