@@ -1,11 +1,13 @@
 """Jobs on clusters of processes on this machine, whose executors do not have the library.
 
-    python -m fuzz.clusters [local-cluster] [standalone] [submit] [demo] [tpch]
+    python -m fuzz.clusters [local-cluster] [standalone] [submit] [speculation] [demo] [tpch]
 
 `local-cluster` is Spark's cluster for tests, with two executors. `standalone` starts a master and
 two workers as processes of their own, and `submit` runs the program on them by ``spark-submit``.
-The program is ``tests/spark/cluster_program.py``. `demo` runs that of the README on them, and
-`tpch` the queries of TPC-H at scale 0.1, whose rows must be those of plain Spark on the same
+The program is ``tests/spark/cluster_program.py``. `speculation` lets tasks run
+twice (``tests/spark/speculation_program.py``); its workers have addresses of their own, since Spark
+runs no second attempt on the host of the first. `demo` runs that of the README on them, and `tpch`
+the queries of TPC-H at scale 0.1, whose rows must be those of plain Spark on the same
 cluster; it needs DuckDB (see ``tests/benchmarks/bench_tpc.py``), which may be in PYTHONPATH. The
 Python of the executors has the packages of this environment, but not the library; the event logs
 are searched for the secrets of tables.
@@ -19,7 +21,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +34,7 @@ from tests.spark.cluster_program import CANARY, SUBMITTED
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = ROOT / "tests" / "spark" / "cluster_program.py"
+SPECULATION = ROOT / "tests" / "spark" / "speculation_program.py"
 DEMO = ROOT / "docs" / "examples" / "flights.py"
 TPC = ROOT / "tests" / "benchmarks" / "bench_tpc.py"
 SPARK = Path(pyspark.__file__).parent
@@ -51,6 +54,9 @@ SETTINGS = {
     "spark.eventLog.enabled": "true",
     "spark.eventLog.compress": "false",
 }
+
+#: What the event log has of a task that runs beside its first attempt, and of one after it.
+SECOND_ATTEMPTS = ('"Speculative":true', '"Attempt":1')
 
 WORKER_PYTHON = """\
 #!/bin/sh
@@ -108,11 +114,23 @@ def run_local_cluster(folder: Path) -> str:
     return ran([*command, *settings_of(folder)], prepare(folder), folder)
 
 
-def run_standalone(folder: Path) -> str:
-    """Run the program on a master and two workers."""
+def run_speculation(folder: Path) -> str:
+    """Run tasks twice; return how many had another attempt."""
+    output = run_standalone(folder, SPECULATION, ("127.0.0.1", "127.0.0.2"))
+    logs = (path.read_text(errors="replace") for path in (folder / "events").rglob("*")
+            if path.is_file())  # fmt: skip
+    starts = [line for log in logs for line in log.splitlines() if "SparkListenerTaskStart" in line]
+    counts = [sum(part in line for line in starts) for part in SECOND_ATTEMPTS]
+    return f"{counts[0]} speculative, {counts[1]} repeated\n{output}"
+
+
+def run_standalone(
+    folder: Path, program: Path = PROGRAM, hosts: Sequence[str] = ("127.0.0.1", "127.0.0.1")
+) -> str:
+    """Run a program on a master and workers with these addresses."""
     environment = prepare(folder)
-    with standalone(environment, folder) as master:
-        command = [sys.executable, str(PROGRAM), master, str(folder), *settings_of(folder)]
+    with standalone(environment, folder, hosts) as master:
+        command = [sys.executable, str(program), master, str(folder), *settings_of(folder)]
         return ran(command, environment, folder)
 
 
@@ -153,17 +171,21 @@ def run_configured(command: list[str], folder: Path) -> str:
 
 
 @contextmanager
-def standalone(environment: Mapping[str, str], folder: Path) -> Iterator[str]:
-    """Start a master and two workers; yield the address of the master, and end them."""
+def standalone(
+    environment: Mapping[str, str],
+    folder: Path,
+    hosts: Sequence[str] = ("127.0.0.1", "127.0.0.1"),
+) -> Iterator[str]:
+    """Start a master, and a worker for each host; yield the master's address, and end them."""
     port = free_port()
     master = f"spark://127.0.0.1:{port}"
     deploy = "org.apache.spark.deploy"
     commands = [
         [f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(port),
          "--webui-port", "0"],
-        *([f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
+        *([f"{deploy}.worker.Worker", "--host", host, "--cores", "1", "--memory", "1g",
            "--webui-port", "0", "--work-dir", str(folder / f"work{number}"), master]
-          for number in (1, 2)),
+          for number, host in enumerate(hosts)),
     ]  # fmt: skip
     started: list[subprocess.Popen[bytes]] = []
     try:
@@ -188,6 +210,7 @@ MODES: Mapping[str, Callable[[Path], str]] = {
     "local-cluster": run_local_cluster,
     "standalone": run_standalone,
     "submit": run_submit,
+    "speculation": run_speculation,
     "demo": run_demo,
     "tpch": run_tpch,
 }

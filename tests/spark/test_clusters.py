@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fuzz.clusters import run_local_cluster
+from fuzz.clusters import run_local_cluster, run_speculation
 from schema_core.environment.jobs.run import JobStatus
 from schema_core.spark.jobs import failure
 from schema_core.spark.session.api_mode import has_remote_workers
@@ -19,6 +19,16 @@ from schema_core.spark.session.worker_package import package_zip
 def test_executors_without_the_library_run_every_kind_of_function(tmp_path: Path) -> None:
     """The program compares values with Flink's, and the event log is searched for secrets."""
     assert ["2", "executors", "done"] == run_local_cluster(tmp_path).split()
+
+
+@pytest.mark.slow
+def test_tasks_that_run_twice_write_once(tmp_path: Path) -> None:
+    """Plain directories, Iceberg and Delta: six INSERTs, each with a slow and a failing attempt."""
+    words = run_speculation(tmp_path).split()
+
+    assert int(words[0]) >= 3
+    assert int(words[2]) >= 6
+    assert "done" == words[-1]
 
 
 def test_the_modules_are_importable_from_the_zip_alone(tmp_path: Path) -> None:
