@@ -16,7 +16,7 @@ from schema_core.base.arguments import validate_methods
 from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import mask_credentials
 from schema_core.catalog.api import Capability, Catalog, rolled_back
-from schema_core.catalog.objects import CatalogDatabase, CatalogPartitionSpec, TableKind
+from schema_core.catalog.objects import CatalogPartitionSpec, TableKind
 from schema_core.catalog.resolve import ORIGINS
 from schema_core.catalog.stores.object_store import ObjectKey, StoredKind, require_name
 from schema_core.catalog.stores.stored_catalog import StoredCatalog
@@ -290,6 +290,7 @@ class DocumentCatalog(StoredCatalog[DocumentObject]):
     """
 
     capabilities: frozenset[Capability] = frozenset(Capability) - {Capability.PROCEDURES}
+    creates_default: bool = True
 
     def __init__(self, name: str, default_database: str = "default") -> None:
         super().__init__(name, DocumentStore(self.documents), default_database)
@@ -302,11 +303,6 @@ class DocumentCatalog(StoredCatalog[DocumentObject]):
             writing: Whether the block may change documents. If so, no other transaction writes
                 before it ends, also none of another process.
         """
-
-    def open(self) -> None:
-        super().open()
-        if not self.database_exists(self._default):
-            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
 
     @contextmanager
     def dry_run(self) -> Iterator[Catalog]:

@@ -23,8 +23,6 @@ from schema_core.schema.unresolved import Schema
 from schema_core.testing import CatalogContract
 from schema_core.testing.catalog_cases import TABLES
 from schema_core.testing.catalog_contract import every_kind
-from schema_core.types import DataTypes, parse_type
-from tests.mappings.test_delta import TYPES
 
 #: The tables of the contract with names of columns that Delta does not have, or without a column
 #: besides partitions.
@@ -179,28 +177,6 @@ def test_unknown_options_reach_the_connector(tmp_path: Path) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         validate(find_connector(options), options)
     assert "unknown-option" == caught.value.code
-
-
-def nested(type_: Any) -> Iterator[Any]:
-    """Yield a type by itself, NOT NULL, and within each nested type."""
-    yield from (type_, type_.not_null(), DataTypes.ARRAY(type_), DataTypes.MULTISET(type_))
-    yield DataTypes.MAP(DataTypes.STRING(), type_.not_null())
-    yield DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(type_), "d")]).not_null()
-
-
-def test_exact_types_are_kept(tmp_path: Path) -> None:
-    """Each type of TYPES, by itself and within arrays, maps, multisets and rows."""
-    catalog = DeltaCatalog("lake", str(tmp_path))
-    catalog.open()
-    builder = Schema.new_builder()
-    types = [item for text, *_ in TYPES for item in nested(parse_type(text))]
-    for place, type_ in enumerate(types):
-        builder.column(f"c{place}", type_)
-    path = ObjectPath("default", "t")
-    catalog.create_table(path, CatalogTable(builder.build()), False)
-
-    columns = catalog.get_table(path).get_unresolved_schema().columns
-    assert types == [parse_type(str(getattr(column, "data_type", ""))) for column in columns]
 
 
 def test_a_definition_survives_changes_of_other_engines(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -78,30 +77,6 @@ def test_nanoseconds_of_version_3() -> None:
     stored = to_iceberg(parse_type("TIMESTAMP(9)"), count(1).__next__, nanoseconds=True)
 
     assert ("timestamp_ns", parse_type("TIMESTAMP(9)")) == (str(stored), from_iceberg(stored))
-
-
-def nested(type_: DataType) -> Iterator[DataType]:
-    """Yield a type by itself, NOT NULL, and within each nested type."""
-    yield from (type_, type_.not_null(), DataTypes.ARRAY(type_), DataTypes.MULTISET(type_))
-    yield DataTypes.MAP(DataTypes.STRING(), type_.not_null())
-    yield DataTypes.ROW(
-        [DataTypes.FIELD("a b", DataTypes.ARRAY(DataTypes.ROW([DataTypes.FIELD("c", type_, "d")])))]
-    ).not_null()
-
-
-def test_exact_types_are_kept(tmp_path: Path) -> None:
-    """Each type of TYPES, by itself and within arrays, maps, multisets and rows."""
-    catalog = IcebergCatalog("lake", {"warehouse": str(tmp_path)})
-    catalog.open()
-    builder = Schema.new_builder()
-    types = [item for text, *_ in TYPES for item in nested(parse_type(text))]
-    for place, type_ in enumerate(types):
-        builder.column(f"c{place}", type_)
-    path = ObjectPath("default", "t")
-    catalog.create_table(path, CatalogTable(builder.build()), False)
-
-    columns = catalog.get_table(path).get_unresolved_schema().columns
-    assert types == [parse_type(str(getattr(column, "data_type", ""))) for column in columns]
 
 
 def test_a_definition_survives_changes_of_other_engines(tmp_path: Path) -> None:

@@ -88,7 +88,12 @@ class StoredCatalog(Catalog, Generic[S]):
 
     Unresolved objects are resolved by the resolver of the first environment that uses the catalog,
     else by one with only the built-in functions.
+
+    Attributes:
+        creates_default: Whether `open` creates the default database, unless it exists.
     """
+
+    creates_default: bool = False
 
     def __init__(self, name: str, store: ObjectStore[S], default_database: str) -> None:
         require_catalog_names(name, default_database)
@@ -108,6 +113,8 @@ class StoredCatalog(Catalog, Generic[S]):
 
     def open(self) -> None:
         self.store.open()
+        if self.creates_default and not self.database_exists(self._default):
+            self.create_database(self._default, objects.CatalogDatabase(), ignore_if_exists=True)
 
     def close(self) -> None:
         self.store.close()

@@ -12,7 +12,7 @@ from schema_core.base.paths import ObjectPath
 from schema_core.base.plugins import require_modules
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import is_managed
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase
+from schema_core.catalog.objects import CatalogBaseTable
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.stored_catalog import StoredCatalog
 from schema_core.connectors.delta.options import (
@@ -56,6 +56,7 @@ class DeltaCatalog(StoredCatalog[Any]):
     """
 
     capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS})
+    creates_default: bool = True
 
     def __init__(self, name: str, warehouse: str, default_database: str = "default") -> None:
         require_instance(warehouse, str, "warehouse")
@@ -65,12 +66,6 @@ class DeltaCatalog(StoredCatalog[Any]):
         self.warehouse: Path = _local_directory(warehouse)
         self.delta: DeltaStore = DeltaStore(self.warehouse)
         super().__init__(name, self.delta, default_database)
-
-    def open(self) -> None:
-        """Create the directory, and the default database unless it exists (`delta-failed`)."""
-        super().open()
-        if not self.database_exists(self._default):
-            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
 
     def connector_options(
         self, table_path: ObjectPath, table: CatalogBaseTable

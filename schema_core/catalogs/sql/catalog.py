@@ -16,7 +16,6 @@ from schema_core.catalog.api import Capability, Catalog, names_starting_with, ro
 from schema_core.catalog.managed import FORMAT, WAREHOUSE, ManagedStorage
 from schema_core.catalog.objects import (
     CatalogBaseTable,
-    CatalogDatabase,
     CatalogPartitionSpec,
     TableKind,
 )
@@ -209,6 +208,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     """
 
     capabilities: frozenset[Capability] = frozenset(Capability) - {Capability.PROCEDURES}
+    creates_default: bool = True
 
     def __init__(
         self,
@@ -273,11 +273,6 @@ class SqlCatalog(StoredCatalog[SqlObject]):
                 yield inner
         finally:
             entries.close()
-
-    def open(self) -> None:
-        super().open()
-        if not self.database_exists(self._default):
-            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
 
 
 def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
