@@ -72,7 +72,7 @@ class Iceberg:
 
         options, job = self._options(directory), uuid.uuid4().hex
         table = open_table(options)
-        access = FileAccess(table.metadata.model_dump_json(), dict(table.io.properties))
+        access = FileAccess.of(table.metadata, table.io)
         writer, rows = FileWriter(access, ("batch", "n"), job), []
         for part in batches_of(batch):
             for result in writer.write([part]):

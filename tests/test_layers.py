@@ -110,7 +110,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     **dict.fromkeys(
         (
             ("connectors/iceberg/connector.py", f"schema_core.connectors.iceberg.{module}")
-            for module in ("client", "reading", "writing")
+            for module in ("client", "reading", "streams", "writing")
         ),
         "it imports pyiceberg",
     ),

@@ -16,6 +16,7 @@ from schema_core.base.paths import ObjectPath
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalogs.iceberg.catalog import IcebergCatalog
+from schema_core.environment.connector import find_connector, validate
 from schema_core.errors import SchemaCoreError
 from schema_core.testing import CatalogContract
 
@@ -60,6 +61,48 @@ def test_options_that_the_catalog_chooses(env: TableEnvironment, key: str) -> No
 
     assert code(env, f"CREATE TABLE u (a INT) WITH ('{key}' = 'x')") == "unknown-option"
     assert code(env, f"ALTER TABLE t SET ('{key}' = 'x')") == "unknown-option"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "refusal"),
+    [
+        ("write.parquet.compresion-codec", "zstd", "unknown-option"),
+        ("read.nonsense", "1", "unknown-option"),
+        ("write.format.default", "orc", "iceberg-property-not-supported"),
+        ("write.wap.enabled", "true", "iceberg-property-not-supported"),
+    ],
+)
+def test_properties_without_effect_are_refused(
+    env: TableEnvironment, key: str, value: str, refusal: str
+) -> None:
+    """Unless the table has them already: other engines may have set them."""
+    env.execute_sql("CREATE TABLE t (a INT)")
+    assert code(env, f"CREATE TABLE u (a INT) WITH ('{key}' = '{value}')") == refusal
+    assert code(env, f"ALTER TABLE t SET ('{key}' = '{value}')") == refusal
+
+    iceberg(env).load_table("default.t").transaction().set_properties(
+        {key: value}
+    ).commit_transaction()
+    env.execute_sql("ALTER TABLE t SET ('team.owner' = 'ann', 'gc.enabled' = 'false')")
+    properties = iceberg(env).load_table("default.t").properties
+    assert {key: value, "team.owner": "ann", "gc.enabled": "false"} == properties
+
+
+def test_unknown_options_reach_the_connector(env: TableEnvironment) -> None:
+    """It refuses them when the table is read or written, except for properties of other engines."""
+    env.execute_sql("CREATE TABLE t (a INT) WITH ('nonsense' = '1', 'scan.mode' = 'x')")
+    iceberg(env).load_table("default.t").transaction().set_properties(
+        {"provider": "spark"}
+    ).commit_transaction()
+    catalog, path = env.get_catalog("lake"), ObjectPath("default", "t")
+    table = catalog.get_table(path)
+    assert {"nonsense": "1", "scan.mode": "x", "provider": "spark"} == table.options
+
+    options = catalog.connector_options(path, table)
+    assert options is not None
+    with pytest.raises(SchemaCoreError) as caught:
+        validate(find_connector(options), options)
+    assert "unsupported options: nonsense, scan.mode" == caught.value.problem
 
 
 # --- databases -----------------------------------------------------------------------------------

@@ -7,8 +7,24 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.manifest import (
+    POSITIONAL_DELETE_SCHEMA,
+    DataFile,
+    DataFileContent,
+    FileFormat,
+    ManifestContent,
+    ManifestWriter,
+    ManifestWriterV2,
+)
+from pyiceberg.partitioning import PartitionSpec
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Operation
+from pyiceberg.table.update.snapshot import _FastAppendFiles
+from pyiceberg.typedef import Record
 
 from schema_core.catalogs.iceberg.catalog import IcebergCatalog
 from schema_core.connectors.iceberg import writing
@@ -61,7 +77,7 @@ def test_files_of_each_age_are_read_by_field_ids(run: Run, environment: TableEnv
     assert [(22, 2)] == run("SELECT b, r.z FROM t WHERE a = 2")
 
 
-def test_changes_that_files_do_not_follow_are_refused(run: Run) -> None:
+def test_changes_that_files_do_not_follow_are_refused(run: Run, tmp_path: Path) -> None:
     run("CREATE TABLE t (a INT, b STRING)")
     run("ALTER TABLE t MODIFY a STRING")
     run("INSERT INTO t VALUES ('x', 'y')")
@@ -71,6 +87,14 @@ def test_changes_that_files_do_not_follow_are_refused(run: Run) -> None:
             run(f"ALTER TABLE t {change}")
         assert caught.value.code == "not-in-iceberg"
     assert [("x", "y")] == run("SELECT * FROM t")
+    run(
+        "CREATE TEMPORARY TABLE other (a STRING, b STRING) PARTITIONED BY (b) WITH ("
+        f"'connector' = 'iceberg', 'catalog-name' = 'lake', 'warehouse' = '{tmp_path}', "
+        "'catalog-database' = 'default', 'catalog-table' = 't')"
+    )
+    with pytest.raises(SchemaCoreError) as refused:
+        run("INSERT OVERWRITE other VALUES ('1', '2')")
+    assert "source-schema-mismatch" == refused.value.code
 
 
 def test_rows_are_changed(run: Run, environment: TableEnvironment) -> None:
@@ -142,3 +166,89 @@ def test_transforms_and_views(run: Run, environment: TableEnvironment) -> None:
     )
     assert [(1, 1), (2, 3), (3, None)] == run("SELECT id, DAYOFMONTH(ts) FROM t ORDER BY id")
     assert [(2,)] == run("SELECT id FROM t WHERE ts > TIMESTAMP '2024-01-01 12:00:00'")
+
+
+class DeletionWriter(ManifestWriterV2):  # type: ignore[misc] # of a package without types
+    """Writes a manifest of deletions."""
+
+    def content(self) -> ManifestContent:
+        return ManifestContent.DELETES
+
+    @property
+    def _meta(self) -> dict[str, str]:
+        return {**super()._meta, "content": "deletes"}
+
+
+class Deletions(_FastAppendFiles):  # type: ignore[misc] # of a package without types
+    """Adds files of deletions, as Flink and Spark write them and pyiceberg does not."""
+
+    def new_manifest_writer(self, spec: PartitionSpec) -> ManifestWriter:
+        output = self.new_manifest_output()
+        return DeletionWriter(spec, self.schema(), output, self._snapshot_id, self._compression)
+
+
+def delete_rows(
+    table: Table, schema: Schema, rows: list[dict[str, Any]], ids: list[int] | None, *key: Any
+) -> None:
+    """Commit deletions of rows: by the columns with these ids, or by position."""
+    path = f"{table.location()}/data/{len(table.snapshots())}-deletions.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema_to_pyarrow(schema)), path)
+    file = DataFile.from_args(
+        content=DataFileContent.POSITION_DELETES if ids is None
+        else DataFileContent.EQUALITY_DELETES,
+        file_path=path, file_format=FileFormat.PARQUET, partition=Record(*key),
+        record_count=len(rows), file_size_in_bytes=Path(path).stat().st_size,
+        column_sizes={}, value_counts={}, null_value_counts={}, nan_value_counts={},
+        lower_bounds={}, upper_bounds={}, key_metadata=None, split_offsets=[4], equality_ids=ids,
+        sort_order_id=None, spec_id=table.spec().spec_id,
+    )  # fmt: skip
+    with table.transaction() as transaction:
+        producer = Deletions(Operation.OVERWRITE, transaction, table.io, branch="main")
+        with producer:
+            producer.append_data_file(file)
+
+
+def test_deletions_by_equality_and_by_position(run: Run, environment: TableEnvironment) -> None:
+    """They apply to rows that are older, NULL equals NULL, also after changes of the columns."""
+    run("CREATE TABLE t (id INT, k STRING, v DOUBLE)")
+    run("INSERT INTO t VALUES (1, 'a', 1), (2, CAST(NULL AS STRING), 2), (3, 'c', 3), (4, 'd', 4)")
+    table = load(environment, "t")
+    files = [task.file for task in table.scan().plan_files()]
+    (data,) = [file for file in files if file.lower_bounds[1] == (1).to_bytes(4, "little")]
+    positions = [{"file_path": data.file_path, "pos": 0}]
+    delete_rows(table, POSITIONAL_DELETE_SCHEMA, positions, None)
+    id_, k, _ = table.schema().fields
+    rows: list[dict[str, Any]] = [
+        {"id": 2, "k": None},
+        {"id": 3, "k": "other"},
+        {"id": 5, "k": "e"},
+    ]
+    delete_rows(load(environment, "t"), Schema(id_, k), rows, [id_.field_id, k.field_id])
+    run("INSERT INTO t VALUES (2, CAST(NULL AS STRING), 20), (5, 'e', 5)")
+    run("ALTER TABLE t MODIFY id BIGINT")
+    run("ALTER TABLE t RENAME k TO name")
+    everything = "SELECT id, name, v FROM t ORDER BY id"
+
+    expected = [(2, None, 20.0), (3, "c", 3.0), (4, "d", 4.0), (5, "e", 5.0)]
+    assert expected == run(everything)
+    assert [(2, 20.0)] == run("SELECT id, v FROM t WHERE id = 2")
+    assert [(4,)] == run("SELECT COUNT(*) FROM t")
+    first, second, *_ = [snapshot.snapshot_id for snapshot in load(environment, "t").snapshots()]
+    for snapshot, ids in ((first, [(1,), (2,), (3,), (4,)]), (second, [(2,), (3,), (4,)])):
+        version = f"/*+ OPTIONS('snapshot-id' = '{snapshot}') */"
+        assert ids == run(f"SELECT id FROM t {version} ORDER BY id")
+    run("UPDATE t SET v = 30 WHERE id = 3")
+    assert [row if row[0] != 3 else (3, "c", 30.0) for row in expected] == run(everything)
+    run("ALTER TABLE t DROP name")
+    assert [(2,), (3,), (4,), (5,)] == run("SELECT id FROM t ORDER BY id")
+
+
+def test_deletions_by_equality_of_partitions(run: Run, environment: TableEnvironment) -> None:
+    run("CREATE TABLE t (id INT, p INT) PARTITIONED BY (p)")
+    run("INSERT INTO t VALUES (1, 1), (1, 2), (2, 1)")
+    table = load(environment, "t")
+    id_, _ = table.schema().fields
+
+    delete_rows(table, Schema(id_), [{"id": 1}], [id_.field_id], 1)
+
+    assert [(1, 2), (2, 1)] == run("SELECT id, p FROM t ORDER BY id, p")

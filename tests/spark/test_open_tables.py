@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from schema_core.environment.table_environment import TableEnvironment
+from schema_core.errors import SchemaCoreError
 
 #: Runs a statement; returns the sorted rows of a query.
 Run = Callable[[str], list[tuple[Any, ...]]]
@@ -99,7 +100,13 @@ def test_overwriting_keeps_partitions_without_new_rows(run: Run, form: str) -> N
 def test_the_last_row_of_a_key_is_stored(run: Run, form: str) -> None:
     run(f"USE CATALOG {form}")
     run("CREATE TABLE t (v INT, id INT, m MAP<STRING, INT>, PRIMARY KEY (id) NOT ENFORCED)")
-    run("INSERT INTO t VALUES (8, 2, MAP['a', 8])")
+    values = "(VALUES (8, 2, MAP['a', 7]), (8, 2, MAP['a', 8])) AS s (v, id, m)"
+    run(f"INSERT OVERWRITE t SELECT * FROM {values}")
+    run(f"CREATE TABLE u (PRIMARY KEY (id) NOT ENFORCED) AS SELECT * FROM {values}")
+    assert [(8, 2, 8)] == run("SELECT v, id, m['a'] FROM t") == run("SELECT v, id, m['a'] FROM u")
+    with pytest.raises(SchemaCoreError) as caught:
+        run("UPDATE t SET id = 1 WHERE v = 8")
+    assert "unsupported-ability" == caught.value.code
     rows = ", ".join(f"({9 - n}, {n % 3}, MAP['a', {n}])" for n in range(9))
 
     run(f"INSERT INTO t VALUES {rows} ON CONFLICT DO DEDUPLICATE")

@@ -12,7 +12,7 @@ from schema_core.base.plugins import require_modules
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.managed import is_managed
-from schema_core.catalog.objects import CatalogBaseTable, CatalogDatabase, CatalogTable
+from schema_core.catalog.objects import CatalogBaseTable, CatalogTable
 from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.registry import CatalogFactory
 from schema_core.catalog.stores.object_store import ObjectTransaction
@@ -25,8 +25,8 @@ from schema_core.connectors.iceberg.options import (
     CONNECTION,
     DEFAULT_DATABASE,
     ICEBERG,
-    LAYOUT,
-    VERSION,
+    connector_keys,
+    is_table_property,
 )
 from schema_core.errors import NotFoundError, SchemaError, similar
 
@@ -59,6 +59,7 @@ class IcebergCatalog(StoredCatalog[Any]):
     """
 
     capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS, Capability.PROCEDURES})
+    creates_default: bool = True
 
     def __init__(
         self, name: str, options: Mapping[str, str], default_database: str = "default"
@@ -73,26 +74,32 @@ class IcebergCatalog(StoredCatalog[Any]):
         self.iceberg: IcebergStore = IcebergStore(name, self.options)
         super().__init__(name, self.iceberg, default_database)
 
-    def open(self) -> None:
-        """Connect, and create the default database unless it exists (`iceberg-failed`)."""
-        super().open()
-        if not self.database_exists(self._default):
-            self.create_database(self._default, CatalogDatabase(), ignore_if_exists=True)
-
     def connector_options(
         self, table_path: ObjectPath, table: CatalogBaseTable
     ) -> dict[str, str] | None:
-        """Return the options of the connector `iceberg` for a table whose rows Iceberg has."""
+        """Return the options of the connector `iceberg` for a table whose rows Iceberg has.
+
+        They are all but the properties of the table, so that the connector refuses unknown ones.
+        """
         if not is_managed(table):
             return None
-        keys = {option.key for option in (*VERSION, *LAYOUT)}
+        keys = connector_keys()
+        own = {key: text for key, text in table.options.items() if key in keys}
+        others = {
+            key: text
+            for key, text in table.options.items()
+            if key not in keys and not is_table_property(key)
+        }
+        if others:
+            stored = self.iceberg.properties_of(table_path.database_name, table_path.object_name)
+            own |= {key: text for key, text in others.items() if key not in stored}
         return {
+            **own,
             **self.options,
             "connector": ICEBERG,
             CATALOG_NAME.key: self.options.get(CATALOG_NAME.key, self.name),
             CATALOG_DATABASE.key: table_path.database_name,
             CATALOG_TABLE.key: table_path.object_name,
-            **{key: value for key, value in table.options.items() if key in keys},
         }
 
     def get_table_at(self, table_path: ObjectPath, timestamp: int) -> CatalogBaseTable:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pyiceberg.transforms import IdentityTransform
@@ -18,7 +19,13 @@ from schema_core.base.lazy import dataclass
 from schema_core.catalog import objects
 from schema_core.connectors.iceberg import options as options_of
 from schema_core.connectors.iceberg.client import require_no_class
-from schema_core.connectors.iceberg.options import DEFAULT_VERSION
+from schema_core.connectors.iceberg.options import (
+    DEFAULT_VERSION,
+    LOCATION,
+    SORT_BY,
+    is_table_property,
+    require_table_properties,
+)
 from schema_core.connectors.open_tables.definitions import (
     COMMENT,
     CONNECTOR,
@@ -57,11 +64,9 @@ if TYPE_CHECKING:
     from pyiceberg.view import View
 
 
+NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 # Options that are not properties of the table.
 FORMAT_VERSION, PARTITION_BY = options_of.FORMAT_VERSION.key, options_of.PARTITION_BY.key
-LOCATION, SORT_BY = "location", "sort-by"
-#: Options with a meaning of their own in the metadata of a table.
-METADATA_OPTIONS = (FORMAT_VERSION, LOCATION, PARTITION_BY, SORT_BY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +106,22 @@ class StoredDefinition:
 # --- to Iceberg ----------------------------------------------------------------------------------
 
 
-def encode_definition(table: objects.ResolvedCatalogTable) -> StoredDefinition:
+def encode_definition(
+    table: objects.ResolvedCatalogTable, properties: Mapping[str, str] = NO_PROPERTIES
+) -> StoredDefinition:
     """Return a table as Iceberg stores it.
+
+    Options are properties if they have names of such (`is_table_property`), or are already among
+    the `properties` of the stored table. Others are part of the property map, and the connector
+    refuses them.
 
     Raises:
         UnsupportedError: with code `not-in-iceberg` for a table without a connector whose columns
             have types that Iceberg lacks, for buckets, and for options with reserved names; with
-            code `iceberg-property-not-supported` for options that name classes.
-        SchemaError: with code `invalid-option-value` for the options of partitions and order.
+            code `iceberg-property-not-supported` for options that name classes, or as
+            `require_table_properties`.
+        SchemaError: with code `invalid-option-value` for the options of partitions and order; with
+            code `unknown-option` as `require_table_properties`.
     """
     native = is_native(table)
     columns = tuple(physical_fields(table.resolved_schema))
@@ -117,13 +130,24 @@ def encode_definition(table: objects.ResolvedCatalogTable) -> StoredDefinition:
     key = table.resolved_schema.primary_key
     options = dict(table.options)
     stored = StoredDefinition(columns, tuple(key.columns) if key is not None else ())
+    others: dict[str, str] = {}
     if native:
         stored = _with_layout(stored, table, options)
-    _require_free(options)
+        others = {
+            key: value
+            for key, value in options.items()
+            if key not in properties and not is_table_property(key)
+        }
+        options = {key: value for key, value in options.items() if key not in others}
+    _require_free({**options, **others})
+    if native:
+        require_table_properties(
+            {key: value for key, value in options.items() if properties.get(key) != value}
+        )
     if table.comment is not None:
         options[COMMENT] = table.comment
-    if not native or _differs(table, stored):
-        options |= encode_properties(table)
+    if not native or others or _differs(table, stored):
+        options |= encode_properties(table.copy(others))
     return replace(stored, properties=options)
 
 
@@ -217,7 +241,7 @@ def decode_table(table: Table) -> objects.CatalogTable:
         _merge_schema(declared, schema, names, metadata.format_version),
         tuple(keys or ()),
         comment=comment,
-        options=properties,
+        options={**properties, **({} if declared is None else declared.options)},
         distribution=None if declared is None else declared.distribution,
         snapshot=None if declared is None else declared.snapshot,
     )

@@ -83,7 +83,7 @@ from schema_core.connectors.open_tables.definitions import (
     require_no_chosen_options,
 )
 from schema_core.environment.options import ConfigOption
-from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.errors import NotFoundError, SchemaError, UnsupportedError, at
 from schema_core.mappings.iceberg.partitioning import make_order, make_spec
 from schema_core.mappings.iceberg.schemas import (
     FieldPath,
@@ -222,6 +222,16 @@ class IcebergStore:
             )
 
     # --- reading -------------------------------------------------------------------------------
+
+    def properties_of(self, database: str, name: str) -> Mapping[str, str]:
+        """Return the properties of a table; none if there is no table."""
+        try:
+            with iceberg_errors():
+                table = self.catalog.load_table((*_namespace(database), name))
+        except NotFoundError:
+            return {}
+        properties: Mapping[str, str] = table.properties
+        return properties
 
     def exists(self, key: ObjectKey, parent: IcebergObject | None = None) -> bool:
         return self.get(key, parent) is not None
@@ -536,7 +546,8 @@ def _changed_table(
     table: Table, value: objects.ResolvedCatalogTable, renames: Sequence[tuple[FieldPath, str]]
 ) -> ChangedTable:
     """Return a table after it was altered (`not-in-iceberg` for what Iceberg does not allow)."""
-    metadata, stored = table.metadata, encode_definition(value)
+    metadata = table.metadata
+    stored = encode_definition(value, metadata.properties)
     has_rows = bool(metadata.snapshots)
     if has_rows and not is_native(value):
         raise UnsupportedError(

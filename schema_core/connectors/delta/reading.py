@@ -27,6 +27,7 @@ from schema_core.connectors.open_tables.columns import match_fields
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
     has_plain_path,
+    keep_frame,
     path_column,
     read_payloads,
     stored_schema,
@@ -155,12 +156,18 @@ def _native_frame(
 ) -> DataFrame:
     from pyspark.sql.types import StructField, StructType
 
-    wanted = [(name, as_nullable(to_spark(type_))) for name, type_ in context.columns.items()]
-    schema = StructType([StructField(name, type_) for name, type_ in wanted])
-    reader = context.session.read.schema(schema).option("basePath", access.location)
-    frame = reader.parquet(*(f"{access.location}/{file.path}" for file in files))
-    col = functions_of(frame).col
-    columns = [col(quote(name)) for name, _ in wanted]
-    if FILE_PATH in context.metadata:
-        columns.append(path_column(frame, f"{access.location}/"))
-    return without_float_pushdown(frame.select(*columns))
+    wanted = tuple((name, as_nullable(to_spark(type_))) for name, type_ in context.columns.items())
+    paths = tuple(f"{access.location}/{file.path}" for file in files)
+    has_path = FILE_PATH in context.metadata
+
+    def make_frame() -> DataFrame:
+        schema = StructType([StructField(name, type_) for name, type_ in wanted])
+        reader = context.session.read.schema(schema).option("basePath", access.location)
+        frame = reader.parquet(*paths)
+        col = functions_of(frame).col
+        columns = [col(quote(name)) for name, _ in wanted]
+        if has_path:
+            columns.append(path_column(frame, f"{access.location}/"))
+        return without_float_pushdown(frame.select(*columns))
+
+    return keep_frame(context.session, (access.location, wanted, has_path), paths, make_frame)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.connectors.iceberg.options import (
@@ -12,6 +13,10 @@ from schema_core.connectors.iceberg.options import (
     CONNECTION,
     ICEBERG,
     LAYOUT,
+    MONITOR_INTERVAL,
+    START_SNAPSHOT,
+    STREAM,
+    STREAMING,
     VERSION,
 )
 from schema_core.connectors.open_tables.connector import (
@@ -19,8 +24,9 @@ from schema_core.connectors.open_tables.connector import (
     require_equal_columns,
 )
 from schema_core.connectors.open_tables.versions import require_current_version
+from schema_core.environment.connector import Boundedness
 from schema_core.environment.options import ConfigOption
-from schema_core.errors import NotFoundError
+from schema_core.errors import NotFoundError, UnsupportedError
 from schema_core.spark.filters import FilterResult
 from schema_core.spark.session.worker_package import send_package
 
@@ -38,8 +44,34 @@ class IcebergConnector(OpenTableConnector):
     identifier: ClassVar[str] = ICEBERG
     requires: ClassVar[tuple[str, ...]] = ("pyiceberg", "pyspark", "pyarrow")
     options: ClassVar[Sequence[ConfigOption[Any]]] = (
-        *CONNECTION, CATALOG_DATABASE, CATALOG_TABLE, *VERSION, *LAYOUT,
+        *CONNECTION, CATALOG_DATABASE, CATALOG_TABLE, *VERSION, *STREAM, *LAYOUT,
     )  # fmt: skip
+
+    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
+        """Return that a table with the option ``streaming`` is unbounded."""
+        is_stream = STREAMING.of(options)
+        return Boundedness.CONTINUOUS_UNBOUNDED if is_stream else Boundedness.BOUNDED
+
+    def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
+        """Return how often a streaming job looks for new snapshots."""
+        return MONITOR_INTERVAL.of(options)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the current snapshot, and those that later ones append.
+
+        Codes: as `read`, and `streaming-not-supported` for a table of an earlier version.
+        """
+        from schema_core.connectors.iceberg.streams import read_stream
+
+        for option in VERSION:
+            if option is not BRANCH and option.key in context.options:
+                raise UnsupportedError(
+                    f"a streaming job does not read one version, as {option.key!r} has it",
+                    code="streaming-not-supported",
+                    hint=f"remove the option, or start by {START_SNAPSHOT.key!r}",
+                )
+        send_package(context.session)
+        return read_stream(context)
 
     def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
         """Accept the filters that can prune files; all remain."""

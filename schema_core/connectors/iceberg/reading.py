@@ -31,11 +31,13 @@ from schema_core.base.lazy import dataclass
 from schema_core.connectors.float_predicates import without_float_pushdown
 from schema_core.connectors.iceberg.client import iceberg_errors, require_version
 from schema_core.connectors.iceberg.options import AS_OF_TIMESTAMP, SNAPSHOT_ID, VERSION
+from schema_core.connectors.iceberg.planning import plan_scan
 from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
 from schema_core.connectors.open_tables.columns import match_fields
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
     has_plain_path,
+    keep_frame,
     path_column,
     read_payloads,
     stored_schema,
@@ -64,7 +66,7 @@ from schema_core.types import (
 from schema_core.types import MapType as FlinkMapType
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
 
     from schema_core.spark.connector import ReadContext
@@ -120,7 +122,7 @@ def plan_files(
     """Return the files of a table that may have rows for which all filters are TRUE.
 
     Raises:
-        ExternalError: as `iceberg_errors`, also for deletions that pyiceberg does not read.
+        ExternalError: as `iceberg_errors`, also for deletions that are not read (`plan_scan`).
     """
     snapshot = snapshot_of(table, options)
     if snapshot is None:
@@ -133,7 +135,7 @@ def plan_files(
     key = (str(metadata.table_uuid), snapshot, metadata.current_schema_id, repr(condition))
     if (tasks := PLANS.get(key)) is None:
         with iceberg_errors():
-            tasks = tuple(table.scan(row_filter=condition, snapshot_id=snapshot).plan_files())
+            tasks = tuple(plan_scan(table.scan(row_filter=condition, snapshot_id=snapshot)))
         PLANS.add(key, tasks, len(tasks) + 1)
     return list(tasks)
 
@@ -326,26 +328,41 @@ def _native_columns(
 def _native_frame(
     columns: Sequence[NativeColumn], tasks: Sequence[FileScanTask], context: ReadContext
 ) -> DataFrame:
+    context.session.conf.set(BY_ID, "true")
+    paths = tuple(task.file.file_path for task in tasks)
+    wanted = tuple(as_nullable(field.dataType) for field in context.spark_schema.fields)
+    has_path = FILE_PATH in context.metadata
+    return keep_frame(
+        context.session,
+        (tuple(columns), wanted, has_path),
+        paths,
+        lambda: _frame_of_files(context.session, columns, wanted, paths, has_path=has_path),
+    )
+
+
+def _frame_of_files(
+    session: SparkSession,
+    columns: Sequence[NativeColumn],
+    wanted: Sequence[SparkType],
+    paths: Sequence[str],
+    *,
+    has_path: bool,
+) -> DataFrame:
     from pyspark.sql.types import StructField
     from pyspark.sql.types import StructType as SparkStruct
 
-    session = context.session
-    session.conf.set(BY_ID, "true")
     schema = SparkStruct(
         [StructField(column.name, column.spark, True, {ID: column.id}) for column in columns]
     )
-    paths = [task.file.file_path for task in tasks]
-    reader = session.read.schema(schema).option("recursiveFileLookup", "true")
-    frame = reader.parquet(*paths)
+    frame = session.read.schema(schema).option("recursiveFileLookup", "true").parquet(*paths)
     col = functions_of(frame).col
-    wanted = {field.name: as_nullable(field.dataType) for field in context.spark_schema.fields}
     selected = [
-        col(quote(column.name)).cast(wanted[column.name]).alias(column.name)
-        if as_nullable(column.spark) != wanted[column.name]
+        col(quote(column.name)).cast(type_).alias(column.name)
+        if as_nullable(column.spark) != type_
         else col(quote(column.name))
-        for column in columns
+        for column, type_ in zip(columns, wanted, strict=False)
     ]
-    if FILE_PATH in context.metadata:
+    if has_path:
         selected.append(path_column(frame, ""))
     return without_float_pushdown(frame.select(*selected))
 
@@ -353,16 +370,16 @@ def _native_frame(
 def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContext) -> DataFrame:
     """Return the rows of files that pyiceberg reads in tasks of Spark."""
     require_version(table.metadata.format_version)
-    access = FileAccess(table.metadata.model_dump_json(), dict(table.io.properties))
+    access = FileAccess.of(table.metadata, table.io)
     schema = context.spark_schema
     reader = FileReader(
         access, tuple(context.columns), stored_schema(schema), FILE_PATH in context.metadata
     )
-    payloads = [pickle.dumps(_require_parquet(task)) for task in tasks]
+    payloads = [pickle.dumps(require_parquet(task)) for task in tasks]
     return read_payloads(context.session, payloads, reader.read, schema)
 
 
-def _require_parquet(task: FileScanTask) -> FileScanTask:
+def require_parquet(task: FileScanTask) -> FileScanTask:
     """Return a task that a worker reads (`iceberg-failed` for a file in another format)."""
     if task.file.file_format != FileFormat.PARQUET:
         raise ExternalError(

@@ -26,17 +26,19 @@ from pyiceberg.io.pyarrow import (
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
+from pyiceberg.table import FileScanTask
 from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
-from pyiceberg.transforms import Transform
+from pyiceberg.table.sorting import NullOrder, SortDirection
+from pyiceberg.transforms import IdentityTransform, Transform
 from pyiceberg.typedef import Record
 from pyiceberg.types import IcebergType, ListType, MapType, NestedField, StructType
 
 from schema_core.base.lazy import dataclass
+from schema_core.connectors.iceberg.planning import find_column
 from schema_core.connectors.open_tables.tasks import attempt_id, collect_rows
 
 if TYPE_CHECKING:
-    from pyiceberg.table import FileScanTask
     from pyspark.sql.types import StructType as SparkStruct
 
 
@@ -51,6 +53,14 @@ class FileAccess:
 
     metadata: str
     properties: Mapping[str, str]
+
+    @classmethod
+    def of(cls, metadata: TableMetadata, io: Any) -> FileAccess:
+        """Return a table without its snapshots, which tasks do not need."""
+        lists = ("snapshots", "snapshot_log", "metadata_log", "statistics", "partition_statistics")
+        history: dict[str, Any] = {"refs": {}, "current_snapshot_id": None}
+        history |= {name: [] for name in lists}
+        return cls(metadata.model_copy(update=history).model_dump_json(), dict(io.properties))
 
     def load(self) -> tuple[TableMetadata, Any]:
         """Return the metadata and the file system."""
@@ -101,7 +111,13 @@ def read_file(
     metadata: TableMetadata, io: Any, task: FileScanTask, fields: Sequence[NestedField]
 ) -> Iterator[tuple[list[Any], int]]:
     """Yield the columns of the rows of a file that are not deleted, and their number."""
-    deletes = _read_all_delete_files(io, [task]).get(task.file.file_path)
+    by_equality = [
+        file for file in task.delete_files if file.content == DataFileContent.EQUALITY_DELETES
+    ]
+    by_position = FileScanTask(task.file, task.delete_files.difference(by_equality))
+    deletes = _read_all_delete_files(io, [by_position]).get(task.file.file_path, [])
+    deletes = [positions.cast(pa.int64()) for positions in deletes]
+    deletes += equal_positions(metadata, io, task.file, by_equality)
     with io.new_input(task.file.file_path).open() as stream:
         file = pq.ParquetFile(stream)
         schema = pyarrow_to_schema(
@@ -134,6 +150,41 @@ def read_file(
                     columns.append(_constant(field, length, constants))
             if length:
                 yield columns, length
+
+
+def equal_positions(
+    metadata: TableMetadata, io: Any, file: DataFile, deletions: Iterable[DataFile]
+) -> Iterator[pa.ChunkedArray]:
+    """Yield the positions of the rows of a file that are equal to deleted ones, NULL to NULL."""
+    by_columns: dict[tuple[int, ...], list[DataFile]] = {}
+    for deletion in deletions:
+        by_columns.setdefault(tuple(sorted(deletion.equality_ids)), []).append(deletion)
+    for ids, files in by_columns.items():
+        fields = [find_column(metadata, field_id) for field_id in ids]
+        parts = [
+            columns
+            for item in (*files, file)
+            for columns, _ in read_file(metadata, io, FileScanTask(item), fields)
+        ]
+        if not parts:
+            continue
+        codes = _row_codes([pa.concat_arrays(arrays) for arrays in zip(*parts, strict=True)])
+        first = len(codes) - file.record_count
+        is_deleted = pc.is_in(codes[first:], value_set=codes[:first])
+        yield pa.chunked_array([pc.indices_nonzero(is_deleted).cast(pa.int64())])
+
+
+def _row_codes(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return a number for each row, which equal rows have in common."""
+    codes = None
+    for column in columns:
+        encoded = column.dictionary_encode("encode")
+        own = encoded.indices.cast(pa.int64())
+        if codes is not None:
+            pairs = pc.add(pc.multiply(codes, len(encoded.dictionary)), own)
+            own = pairs.dictionary_encode().indices.cast(pa.int64())
+        codes = own
+    return codes
 
 
 def _constant(field: NestedField, length: int, constants: Mapping[int, Any]) -> Any:
@@ -262,8 +313,34 @@ def _transform(
     return distinct, pc.if_else(encoded.indices.is_null(), last, by_code.take(codes))
 
 
+def sort_rows(metadata: TableMetadata, rows: pa.Table) -> pa.Table:
+    """Return rows in the sort order of a table; NaN is greater than all numbers."""
+    order, schema = metadata.sort_order_by_id(metadata.default_sort_order_id), metadata.schema()
+    columns: dict[str, Any] = {}
+    keys: list[tuple[str, str]] = []
+
+    def add(values: Any, *, ascending: bool) -> None:
+        keys.append((f"k{len(keys)}", "ascending" if ascending else "descending"))
+        columns[keys[-1][0]] = values
+
+    for field in () if order is None else order.fields:
+        values = _get_field_from_arrow_table(rows, schema.find_column_name(field.source_id) or "")
+        if not isinstance(field.transform, IdentityTransform):
+            source = schema.find_field(field.source_id).field_type
+            distinct, codes = _transform(field.transform, source, values)
+            values = pa.array(distinct).take(codes)
+        ascending = field.direction is SortDirection.ASC
+        add(values.is_null(), ascending=field.null_order is NullOrder.NULLS_LAST)
+        if pa.types.is_floating(values.type):
+            add(pc.is_nan(values), ascending=ascending)
+        if not pa.types.is_null(values.type):
+            add(values, ascending=ascending)
+    return rows.take(pc.sort_indices(pa.table(columns), sort_keys=keys)) if keys else rows
+
+
 def write_file(metadata: TableMetadata, io: Any, rows: pa.Table, name: str, key: Any) -> DataFile:
-    """Write rows of one partition into a file, and return its description."""
+    """Write rows of one partition into a file in the sort order; return its description."""
+    rows = sort_rows(metadata, rows)
     schema, properties = metadata.schema(), metadata.properties
     path = load_location_provider(metadata.location, properties).new_data_location(name, key)
     output = io.new_output(path)
@@ -288,7 +365,7 @@ def write_file(metadata: TableMetadata, io: Any, rows: pa.Table, name: str, key:
         file_format=FileFormat.PARQUET,
         partition=key.partition if key is not None else Record(),
         file_size_in_bytes=len(output),
-        sort_order_id=None,
+        sort_order_id=metadata.default_sort_order_id,
         spec_id=metadata.default_spec_id,
         equality_ids=None,
         key_metadata=None,

@@ -50,8 +50,13 @@ from schema_core.connectors.open_tables.staging import (
     to_stored_columns,
 )
 from schema_core.connectors.open_tables.tasks import is_file_of
-from schema_core.errors import ConflictError, UnsupportedError
-from schema_core.mappings.iceberg.partitioning import identity_terms, make_spec, parse_terms
+from schema_core.errors import ConflictError, ExternalError, UnsupportedError
+from schema_core.mappings.iceberg.partitioning import (
+    identity_terms,
+    make_spec,
+    parse_terms,
+    print_spec,
+)
 from schema_core.mappings.iceberg.schemas import new_schema
 from schema_core.spark.session.worker_package import send_package
 
@@ -79,10 +84,9 @@ class IcebergStage(OpenTableStage["DataFile"]):
             self._table = open_table(context.options)
             require_version(self._table.metadata.format_version)
             match_columns(self._table, context.physical_columns)
+            require_partitions(self._table, context)
             require_read_version(context, snapshot_names(self._table, context.options))
-            self._access = FileAccess(
-                self._table.metadata.model_dump_json(), dict(self._table.io.properties)
-            )
+            self._access = FileAccess.of(self._table.metadata, self._table.io)
 
     def _read(self, context: ReadContext) -> DataFrame | None:
         table = self._table
@@ -153,6 +157,20 @@ class IcebergStage(OpenTableStage["DataFile"]):
 
     def _location(self) -> str:
         return str(self._access.load()[0].location)
+
+
+def require_partitions(table: Table, context: WriteContext) -> None:
+    """Require that declared partitions are those of the table (`source-schema-mismatch`)."""
+    terms = identity_terms(context.table.partition_keys)
+    if (text := PARTITION_BY.of(context.options)) is not None:
+        terms = parse_terms(text, ordered=False)
+    stored = print_spec(table.spec(), table.schema())
+    if terms and print_spec(make_spec(terms, table.schema()), table.schema()) != stored:
+        raise ExternalError(
+            f"the table of Iceberg is partitioned by ({stored})",
+            code="source-schema-mismatch",
+            hint=f"declare PARTITIONED BY or {PARTITION_BY.key!r} with these, or neither",
+        )
 
 
 def _branch(options: Mapping[str, str]) -> dict[str, str]:

@@ -50,7 +50,7 @@ class OpenTableConnector(
     """A connector for tables of files whose metadata is changed by commits.
 
     DELETE and UPDATE, and INSERT INTO a table with a primary key, rewrite the files that have a
-    changed row.
+    changed row. Of several rows that a job writes with a key the last is stored.
     """
 
     metadata: Mapping[str, DataType] = {FILE_PATH: DataTypes.STRING().not_null()}
@@ -71,7 +71,18 @@ class OpenTableConnector(
         return RowLevelInfo(RowLevelMode.ALL_ROWS, FILE_PATH)
 
     def apply_row_level_update(self, columns: Sequence[str], context: WriteContext) -> RowLevelInfo:
-        """Return that files with an updated row are rewritten."""
+        """Return that files with an updated row are rewritten.
+
+        Raises:
+            UnsupportedError: with code `unsupported-ability` for columns of the primary key, of
+                which several rows could then have the same.
+        """
+        if key := sorted(set(columns) & set(context.upsert_key)):
+            raise UnsupportedError(
+                f"column {key[0]!r} is part of the primary key, which UPDATE does not change",
+                code="unsupported-ability",
+                hint="DELETE the rows, and INSERT them with the other key",
+            )
         return RowLevelInfo(RowLevelMode.ALL_ROWS, FILE_PATH)
 
 

@@ -120,8 +120,8 @@ def is_derived(
 
 
 def encode_properties(table: objects.ResolvedCatalogTable) -> dict[str, str]:
-    """Return the properties that hold a table without its options."""
-    encoded = encode_table(table.copy({}), "carry")
+    """Return the properties that hold a table."""
+    encoded = encode_table(table, "carry")
     return {f"{FLINK}{key}": value for key, value in encoded.items()}
 
 

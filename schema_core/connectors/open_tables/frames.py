@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import regex
 from schema_core.mappings.spark.pyspark_types import as_months, as_nullable, of_months
 from schema_core.spark.connector import metadata_column
@@ -18,6 +19,39 @@ if TYPE_CHECKING:
 
 #: The key of the metadata with the path of a row's file, by which rows are replaced.
 FILE_PATH: Final = "file.path"
+
+
+#: The most frames that are kept, and the most files of one.
+MAX_FRAMES, MAX_KEPT_FILES = 64, 1_000
+#: Session, columns and files -> the frame.
+FRAMES: GenerationalCache[DataFrame] = GenerationalCache(
+    f"{__name__}.keep_frame", MAX_FRAMES, "frames"
+)
+
+
+def keep_frame(
+    session: SparkSession,
+    columns: object,
+    paths: tuple[str, ...],
+    make_frame: Callable[[], DataFrame],
+) -> DataFrame:
+    """Return the frame of files, which Spark lists and analyses once in a session.
+
+    A file of a table in an open format is never changed, and has its name for itself.
+
+    Args:
+        session: The session of the frame.
+        columns: All that the frame depends on besides the files; hashable.
+        paths: The files.
+        make_frame: Returns the frame.
+    """
+    key = (id(session), columns, paths)
+    frame = FRAMES.get(key)
+    if frame is None or frame.sparkSession is not session:
+        frame = make_frame()
+        if len(paths) <= MAX_KEPT_FILES:
+            FRAMES.add(key, frame, 1)
+    return frame
 
 
 #: Paths that are the same in a URL.
@@ -75,7 +109,11 @@ def read_payloads(
         return session.createDataFrame([], schema)
     rows = [(bytearray(payload),) for payload in payloads]
     spread = session.createDataFrame(rows, "task binary").repartition(len(rows))
-    frame = spread.mapInArrow(read, stored_schema(schema))
+    return from_stored(spread.mapInArrow(read, stored_schema(schema)), schema)
+
+
+def from_stored(frame: DataFrame, schema: StructType) -> DataFrame:
+    """Return the columns of `stored_schema` as those of a schema."""
     col = functions_of(frame).col
     columns: list[Any] = []
     for place, field in enumerate(schema.fields):

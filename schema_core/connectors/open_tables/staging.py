@@ -46,11 +46,14 @@ class OpenTableStage(ABC, Generic[File]):
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write the rows of a frame into files; the context has the files that they replace."""
         self._context = context
-        if not self._upserts:
+        if self._upserts:
+            with checkpoint_frame(frame, when=True) as rows:  # the query is computed once
+                self._write(self._with_kept_rows(rows))
+        elif context.upsert_key and context.row_change is None:
+            names = [quote(name) for name in context.physical_columns]
+            self._write(_last_rows(frame.select(*names), context.upsert_key))
+        else:
             self._write(frame)
-            return
-        with checkpoint_frame(frame, when=True) as rows:  # the query is computed once
-            self._write(self._with_kept_rows(rows))
 
     def _write(self, frame: DataFrame) -> None:
         self._added += self._write_files(frame)

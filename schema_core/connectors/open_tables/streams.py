@@ -1,0 +1,131 @@
+"""A data source of Spark with the rows that are appended to a table of an open format.
+
+Offsets are the versions of the table, which Spark stores in the checkpoint of a job. Spark imports
+this module in its Python processes.
+"""
+
+from __future__ import annotations
+
+import pickle
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
+
+from schema_core.base.json_codec import STRING, mapping, parse_json, write_json
+from schema_core.connectors.open_tables.frames import from_stored, stored_schema
+from schema_core.spark.session.session import active_session
+from schema_core.types import DataType, parse_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from schema_core.spark.connector import ReadContext
+
+#: The prefix of the options of a table, and the option with its columns, among those of the source.
+TABLE, COLUMNS = "table.", "columns"
+#: The version before the first one.
+NONE: Final = 0
+
+
+class FileRows(Protocol):
+    """Reads pickled descriptions of files, each in a task."""
+
+    def read(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the files in the first column."""
+
+
+class AppendedFiles(Protocol):
+    """The files of a table by version."""
+
+    def start(self) -> int:
+        """Return the version after which reading starts."""
+
+    def latest(self) -> int:
+        """Return the latest version; `NONE` without one."""
+
+    def plan(self, start: int, end: int) -> tuple[FileRows, Sequence[bytes]]:
+        """Return the files that were added after one version up to another, and their reader.
+
+        After `NONE` these are all files of a version.
+        """
+
+
+class FilesPartition(InputPartition):  # type: ignore[misc, unused-ignore]
+    """A file, and what reads it, both pickled."""
+
+    def __init__(self, reader: bytes, payload: bytes) -> None:
+        super().__init__(None)
+        self.reader, self.payload = reader, payload
+
+
+class AppendSource(DataSource):  # type: ignore[misc, unused-ignore]
+    """The appended rows of a table; subclasses have the name of a format."""
+
+    @abstractmethod
+    def files(
+        self, options: Mapping[str, str], columns: Mapping[str, DataType], schema: StructType
+    ) -> AppendedFiles:
+        """Return the files of a table with these options, columns, and columns of the source."""
+
+    def streamReader(self, schema: Any) -> AppendReader:  # noqa: N802
+        options = {
+            key.removeprefix(TABLE): value
+            for key, value in self.options.items()
+            if key.startswith(TABLE)
+        }
+        texts = mapping(STRING).decode(parse_json(self.options[COLUMNS]))
+        columns = {name: parse_type(text) for name, text in texts.items()}
+        return AppendReader(self.files(options, columns, schema))
+
+
+class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc, unused-ignore]
+    """Reads the files of each version once."""
+
+    def __init__(self, files: AppendedFiles) -> None:
+        self._files = files
+        self._last: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        return {"version": self._files.start()}
+
+    def getDefaultReadLimit(self) -> Any:  # noqa: N802
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._last = self._files.latest()
+
+    def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802
+        latest = self._files.latest() if self._last is None else self._last
+        return {"version": latest}
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[FilesPartition]:
+        if start == end:
+            return []
+        reader, payloads = self._files.plan(start["version"], end["version"])
+        pickled = pickle.dumps(reader)
+        return [FilesPartition(pickled, payload) for payload in payloads]
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        # PySpark replaces an empty list of partitions by one without a value
+        if not isinstance(partition, FilesPartition):
+            return iter(())
+        reader: FileRows = pickle.loads(partition.reader)  # noqa: S301 - of this job
+        batch = pa.RecordBatch.from_arrays([pa.array([partition.payload])], ["task"])
+        return reader.read(iter([batch]))
+
+
+def stream_frame(context: ReadContext, source: type[AppendSource]) -> DataFrame:
+    """Return the rows of a table, and those that are appended later."""
+    session, schema = context.session, context.spark_schema
+    options = {f"{TABLE}{key}": value for key, value in context.options.items()}
+    columns = {name: str(type_) for name, type_ in context.columns.items()}
+    with active_session(session):  # in which Spark looks for a source of this name
+        session.dataSource.register(source)
+    reader = session.readStream.format(source.name()).schema(stored_schema(schema))
+    frame = reader.options(**options, **{COLUMNS: write_json(columns)}).load()
+    return from_stored(frame, schema)
