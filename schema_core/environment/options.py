@@ -741,6 +741,13 @@ MINI_BATCH_SIZE = ConfigOption(
     -1,
     "how many rows Flink collects at most; micro-batches here have all rows that have arrived",
 )
+PARALLELISM = ConfigOption(
+    "parallelism.default",
+    positive,
+    None,
+    "how many tasks write a table in a batch job at most, unless 'sink.parallelism' of the table is "
+    "set: 1 writes one file; other tasks are those of Spark",
+)
 CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",
     str,
@@ -785,6 +792,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     MINI_BATCH,
     MINI_BATCH_LATENCY,
     MINI_BATCH_SIZE,
+    PARALLELISM,
     CHECKPOINTS,
     CHECKPOINT_INTERVAL,
 )

@@ -25,7 +25,6 @@ RECORDED = [
 
 #: Files that differ from Flink's, and why.
 DIFFERENT = {
-    "csv-types": "a DECIMAL is written with the zeros of its scale, which Flink omits",
     "csv-rownull": "a NULL row is written as an empty field, since Flink does not read the literal",
 }
 #: What messages say of values that are not written, since they would be read back as others.

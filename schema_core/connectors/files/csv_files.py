@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from schema_core import types
 from schema_core.base.lazy import dataclass
@@ -166,7 +166,8 @@ SCIENTIFIC = ConfigOption(
     "csv.write-bigdecimal-in-scientific-notation",
     boolean,
     True,
-    "no effect: decimals are written with their scale; Flink writes 30.00 as `3E+1`, or as `30`",
+    "whether decimals are written with an exponent: 30.00 as `3E+1`, else as `30`; Flink writes them "
+    "without trailing zeros",
 )
 HEADER = ConfigOption(
     "csv.header",
@@ -823,6 +824,37 @@ def stored_text(
         return nodes.Case(((nodes.is_null(value), unknown), *branches), text)
 
     return nodes.let(column.value, known_value)
+
+
+#: Strings of decimals that Java writes with an exponent: integers with trailing zeros, and what is
+#: less than 0.000001. The groups are the sign, the first digit, and the others without zeros.
+_LARGE: Final = r"\A(-?)([1-9])([0-9]*?)0+\z"
+_SMALL: Final = r"\A(-?)0\.0{6,}([1-9])([0-9]*)\z"
+
+
+def decimal_text(text: nodes.Node, type_: types.DecimalType, options: Options) -> nodes.Node:
+    """Return the string of a decimal as ``BigDecimal`` prints it without trailing zeros."""
+    if type_.scale:
+        text = nodes.call("regexp_replace", text, r"\.?0+$", "")
+    if not SCIENTIFIC.of(options):
+        return text
+    exponents = []
+    if type_.precision - type_.scale > 1:
+        exponents.append((_LARGE, "concat('E+', length(replace({t}, '-', '')) - 1)"))
+    if type_.scale > 6:
+        exponents.append((_SMALL, "concat('E-', length(regexp_extract({t}, {zeros}, 1)) + 1)"))
+
+    def with_exponent(text: nodes.Node) -> nodes.Node:
+        branches = []
+        for pattern, exponent in exponents:
+            digits = nodes.call("regexp_replace", text, pattern, "$1$2.$3")
+            parts = nodes.call("concat", digits, inline(exponent, t=text, zeros=r"\.(0*)"))
+            branches.append(
+                (nodes.call("rlike", text, pattern), nodes.call("replace", parts, ".E", "E"))
+            )
+        return nodes.Case(tuple(branches), text)
+
+    return nodes.let(text, with_exponent) if exponents else text
 
 
 def joined_text(column: CsvColumn, parts: nodes.Node, options: Options) -> nodes.Node:

@@ -657,7 +657,7 @@ def render_field(
                 ),
             )
         case _:
-            return _rendered_scalar(node, type_)
+            return _rendered_scalar(node, type_, options)
     joined = csv_files.joined_text(csv_files.CsvColumn(name, node, type_), parts, options)
     return nodes.null_or(nodes.is_null(node), joined)
 
@@ -666,12 +666,17 @@ def _rendered_part(
     node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
 ) -> nodes.Node:
     return csv_files.stored_text(
-        csv_files.CsvColumn(name, _rendered_scalar(node, type_), type_), options
+        csv_files.CsvColumn(name, _rendered_scalar(node, type_, options), type_), options
     )
 
 
-def _rendered_scalar(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+def _rendered_scalar(
+    node: nodes.Node, type_: types.DataType, options: csv_files.Options
+) -> nodes.Node:
     match type_:
+        case types.DecimalType():
+            text = convert(node, type_, field_values.TEXT)
+            return csv_files.decimal_text(text, type_, options)
         case types.BooleanType():
             return nodes.Cast(node, "STRING")
         case types.BinaryType() | types.VarBinaryType():

@@ -92,7 +92,7 @@ class StreamExecutionEnvironment(RefusesMethods):
         return self
 
     def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
-        """Set the number that `get_parallelism` returns: Spark's settings decide on its tasks."""
+        """Set how many tasks write a table in a batch job at most (``parallelism.default``)."""
         self._options["parallelism.default"] = str(
             require_instance(parallelism, int, "parallelism")
         )

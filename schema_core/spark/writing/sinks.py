@@ -28,7 +28,7 @@ from schema_core.environment.jobs.atomicity import (
 )
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.operations.plan_ctas import SinkLoss
-from schema_core.environment.options import LENGTH_ENFORCER, NOT_NULL_ENFORCER
+from schema_core.environment.options import LENGTH_ENFORCER, NOT_NULL_ENFORCER, PARALLELISM
 from schema_core.environment.planner import BoundTable, CommitRecord, Registration
 from schema_core.environment.unbounded import scans_in
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
@@ -703,7 +703,11 @@ class Writer:
         reads: list[Read] = []
         targets = sink.targets(query, has_kind=has_kinds)
         frame = self._reader.frame(query, targets, reads=reads)
-        return sink.frame(frame, connector, zone_of(self._context.options)), reads
+        frame = sink.frame(frame, connector, zone_of(self._context.options))
+        tasks = PARALLELISM.of(self._context.options)
+        if tasks is not None and "sink.parallelism" not in target.table.options:
+            frame = frame.coalesce(tasks)
+        return frame, reads
 
     def _job(
         self,
