@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from schema_core.pyflink.absent import MODULES, NAMES
 
-_DATA_STREAM = "part of the DataStream API, which Spark does not have"
 _STEP = "created by a method of the step before"
 
 _WORKERS = "conversion between the Python workers of Flink and Java"
@@ -39,7 +38,6 @@ REASONS: dict[str, str] = {
     "pyflink.table.catalog.ComputedColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.MetadataColumn.copy": "the parameter is named as that of `Column`",
     "pyflink.table.catalog.PhysicalColumn.copy": "the parameter is named as that of `Column`",
-    "pyflink.table.statement_set.StatementSet.attach_as_datastream": _DATA_STREAM,
     "pyflink.table.table.GroupedTable.__init__": "created by `Table.group_by` only",
     "pyflink.table.table.AggregatedTable.__init__": _STEP,
     "pyflink.table.table.FlatAggregateTable.__init__": _STEP,
@@ -58,7 +56,7 @@ REASONS: dict[str, str] = {
 BEHAVIOR: dict[str, str] = {
     "pyflink.table.types.DataType.__str__": "the type as SQL writes it: `DECIMAL(10, 2)`",
     "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
-    "pyflink.table.types.RowField.__str__": "the same as its `repr`",
+    "pyflink.table.types.RowField.__str__": "the field as SQL writes it: `name` and type",
     "pyflink.table.types.RowType.add": "returns another type: types are immutable",
     "pyflink.table.types.DataType.bridged_to": "returns another type: types are immutable",
     "pyflink.table.expression.Expression.__str__": "the expression as SQL: `a + 2`",
@@ -77,6 +75,9 @@ BEHAVIOR: dict[str, str] = {
     ),
     "pyflink.table.compiled_plan.CompiledPlan.as_smile_bytes": "refused: plans are JSON",
     "pyflink.table.plan_reference.PlanReference.from_smile_bytes": "refused: plans are JSON",
+    "pyflink.table.statement_set.StatementSet.attach_as_datastream": (
+        "refused: part of the DataStream API; call `execute`"
+    ),
     **{
         f"pyflink.table.udf.FunctionContext.{name}": (
             "refused: Spark does not pass it to its workers"

@@ -745,7 +745,7 @@ PARALLELISM = ConfigOption(
     "parallelism.default",
     positive,
     None,
-    "how many tasks write a table in a batch job at most, unless 'sink.parallelism' of the table is "
+    "how many tasks write a table in a batch job at most, unless its option 'sink.parallelism' is "
     "set: 1 writes one file; other tasks are those of Spark",
 )
 CHECKPOINTS = ConfigOption(

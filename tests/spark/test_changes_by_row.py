@@ -1,6 +1,7 @@
 """Queries of bounded tables return the changes of Flink in streaming mode, row by row.
 
-The changes were recorded with PyFlink 2.3 and `parallelism.default` = 1.
+The changes were recorded with PyFlink 2.3 and `parallelism.default` = 1. Those of several tables
+differ from run to run of Flink: recorded is a run in which rows of both arrived in turn.
 """
 
 from __future__ import annotations

@@ -166,8 +166,8 @@ SCIENTIFIC = ConfigOption(
     "csv.write-bigdecimal-in-scientific-notation",
     boolean,
     True,
-    "whether decimals are written with an exponent: 30.00 as `3E+1`, else as `30`; Flink writes them "
-    "without trailing zeros",
+    "whether decimals, without trailing zeros, are written with an exponent: 30.00 as `3E+1`, "
+    "else as `30`",
 )
 HEADER = ConfigOption(
     "csv.header",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, get_args
 
 from schema_core.base.arguments import require_instance, validate_arguments
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
@@ -1463,6 +1463,19 @@ class StatementSet:
                 lambda: print_query(session.expand(statement.query, stmt)),
                 hints,
             )
+        )
+
+    def attach_as_datastream(self) -> NoReturn:
+        """Raise `needs-flink`: a job of the DataStream API would run the statements.
+
+        Raises:
+            UnsupportedError: with code `needs-flink`.
+        """
+        raise UnsupportedError(
+            "`StatementSet.attach_as_datastream` is not available: part of the DataStream API, "
+            "which Spark does not have",
+            code="needs-flink",
+            hint="call `execute`",
         )
 
     def add_insert(

@@ -8,7 +8,7 @@ changes, which the projections and filters above pass on (`row_kinds`) to the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -39,12 +39,8 @@ from schema_core.query.relation import (
     Select,
     adds_elements,
     calls_in,
-    columns_of,
-    columns_read,
     conjuncts,
     expressions_of,
-    is_aggregate,
-    is_own,
     joins_in,
     kept_sides,
     leaves_of,
@@ -70,7 +66,16 @@ from schema_core.spark.reading.changelog_functions import encode_changes
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.reading.row_kinds import change_query, is_built_in, is_stateless
 from schema_core.spark.session.api_mode import functions_of
-from schema_core.spark.streaming.group_windows import ANY
+from schema_core.spark.streaming.derived_tables import (
+    PART,
+    all_of,
+    both,
+    row_tests,
+    split_groups,
+    with_derived_source,
+    with_joined_subqueries,
+    with_sources,
+)
 from schema_core.spark.streaming.stage_plans import scan_of
 from schema_core.spark.streaming.time_stages import TIMES
 from schema_core.sql.syntax import Literal, LiteralKind
@@ -103,7 +108,6 @@ ARRIVAL: Final = f"{PREFIX}arrival"
 REMOVAL: Final = f"{PREFIX}removal"
 #: Prefixes of the names of columns that identify an updated row, and of other generated ones.
 KEY: Final = f"{PREFIX}key"
-PART: Final = f"{PREFIX}part"
 SINCE: Final = f"{PREFIX}since"
 #: Functions that have one value in a query, which is not that of another query.
 CLOCKS: Final = frozenset(
@@ -112,9 +116,6 @@ CLOCKS: Final = frozenset(
 )
 #: The alias of the changes below an operation.
 _CHANGES: Final = f"{PREFIX}changes"
-#: Prefixes of the aliases of parts of FROM that are queries, and of tested subqueries.
-_PARTS: Final = f"{PREFIX}parts"
-_TESTED: Final = f"{PREFIX}tested"
 _NUMBER: Final = BigIntType(nullable=False)
 _CONDITION: Final = BooleanType(nullable=False)
 #: The kinds of a row of a version: it is removed by the next one, unless that has it, too.
@@ -134,6 +135,20 @@ def returns_changes(options: Mapping[str, str]) -> bool:
     return is_set and not MINI_BATCH.of(options)
 
 
+class _Passes(NamedTuple):
+    """Which kinds of changes that arrive are those of the changes that they cause.
+
+    Those that add rows if `added`, and those that remove rows of `removed`, the places of inputs,
+    or of all inputs if that is None.
+    """
+
+    added: bool = False
+    removed: frozenset[int] | None = frozenset()
+
+
+_ALL_PASS: Final = _Passes(added=True, removed=None)
+
+
 class OperationChanges(NamedTuple):
     """How the changes of an operation are computed.
 
@@ -143,10 +158,11 @@ class OperationChanges(NamedTuple):
             TO_CHANGELOG itself.
         keys: The number of keys that identify a row.
         is_updated: Whether the rows of a key are updated: otherwise they are removed and added.
-        adjoins: Whether the rows of a key follow each other, also those removed and added.
+        adjoins: By how many of the first keys changes follow each other; before other changes, rows
+            are removed before others are added. None for all keys.
         has_ends: Whether the rows have their first `VERSION`, and `UNTIL` the last one.
-        passes_kinds: Whether a change has the kind of the one that arrives, if both add or both
-            remove a row.
+        passes: Whether a change has the kind of the one that arrives: if both add a row, and if
+            both remove one and the latter is of one of these inputs.
         changes: A scan of the changes.
     """
 
@@ -154,9 +170,9 @@ class OperationChanges(NamedTuple):
     versions: Relation
     keys: int
     is_updated: bool
-    adjoins: bool
+    adjoins: int | None
     has_ends: bool
-    passes_kinds: bool
+    passes: _Passes
     changes: Scan
 
 
@@ -206,6 +222,7 @@ def changes_by_row(query: Relation) -> ChangesByRow | None:
     query = without_common_tables(query)
     if _only_adds(query) or sum(1 for _ in relations_in(query)) > _MAX_RELATIONS:
         return None
+    query = with_joined_subqueries(query)
     if any(call.function.path and _is_aggregate(call) for call in calls_in(query)):
         return None  # Flink returns the changes of aggregates in Python bundle by bundle
     try:
@@ -269,7 +286,7 @@ def _changes_of_operation(operation: Relation) -> tuple[Relation, OperationChang
     keys = len(rows.keys) - rows.compared
     return above, OperationChanges(
         prefixes.inputs, rows.relation, keys, rows.is_updated, rows.adjoins, rows.has_ends,
-        rows.passes_kinds, scan,
+        rows.passes, scan,
     )  # fmt: skip
 
 
@@ -353,22 +370,9 @@ def _split_groups(operation: Relation) -> tuple[Relation, Select, Scan]:
     expressions = [typed for typed in expressions_of(operation) if typed is not operation.where]
     if any(is_windowed(part) for typed in expressions for part in subexpressions(typed)):
         raise _NotByRowError
-    keys, parts = operation.grouping.keys, dict[Typed, Ref]()
-
-    def change(typed: Typed) -> Typed | None:
-        is_grouping = isinstance(typed, FunctionCall) and typed.function.name.startswith("GROUPING")
-        if typed in keys or is_aggregate(typed) or is_grouping:
-            return parts.setdefault(typed, Ref(f"{PART}{len(parts)}", typed.type, _CHANGES))
-        return None
-
-    items = tuple(
-        item._replace(expression=substitute(item.expression, change)) for item in operation.items
-    )
-    having = None if operation.having is None else substitute(operation.having, change)
-    below = [Item(ref.name, typed) for typed, ref in parts.items()]
-    computed = replace(operation, items=tuple(below) or operation.items, having=None)
+    computed, above = split_groups(operation, _CHANGES)
     scan = scan_of(computed.columns, "changes")
-    return computed, Select(items, Named(scan, _CHANGES, computed.columns), having), scan
+    return computed, replace(above, source=Named(scan, _CHANGES, computed.columns)), scan
 
 
 # --- versions -----------------------------------------------------------------------------------
@@ -384,10 +388,10 @@ class _Versions(NamedTuple):
     keys: Columns = ()
     is_updated: bool = False
     is_input: bool = False
-    adjoins: bool = True
+    adjoins: int | None = None
     compared: int = 0
     has_ends: bool = False
-    passes_kinds: bool = False
+    passes: _Passes = _Passes()
 
 
 class _Source(NamedTuple):
@@ -438,13 +442,16 @@ class _Operation:
         if block.source is None:
             raise _NotByRowError
         _require_repeatable(expressions_of(block))
-        if (tests := _row_tests(block.where)) and is_stateless(_without_tests(block, tests)):
-            return self._semi_joins(block, tests)
+        tests = row_tests(block.where)
+        conditions = [test.condition for test in tests]
+        rest = [part for part in conjuncts(block.where) if part not in conditions]
+        if tests and is_stateless(replace(block, where=all_of(rest))):
+            return self._semi_joins(block, [test.call for test in tests])
         if isinstance(block.source, relational.Join) and is_stateless(block):
             is_outer = any(kept_sides(block.source))
             return self._outer_join(block, block.source) if is_outer else self._inner_joins(block)
         if tests or not isinstance(block.source, Named):
-            block = _with_derived_source(block, block.source)
+            block = with_derived_source(block, block.source)
         if any(map(subqueries_in, expressions_of(block))):
             raise _NotByRowError
         return self._block_of_query(block, cast("Named", block.source), is_nested=is_nested)
@@ -470,7 +477,7 @@ class _Operation:
         if ranking is not None:
             keys = source.keys if ranking.by_row else ranking.keys
             rows = _with_hidden(block, source.version, keys, is_updated=ranking.is_updated)
-            return rows._replace(adjoins=not ranking.by_row)
+            return rows._replace(adjoins=0 if ranking.by_row else None)
         return _with_hidden(block, source.version, source.keys, is_updated=source.is_updated)
 
     def _over(self, block: Select, named: Named) -> _Versions:
@@ -509,13 +516,13 @@ class _Operation:
     def _inner_joins(self, block: Select) -> _Versions:
         """Return the rows of inner joins: each is there while all rows that it joins are."""
         while (part := _joined_part(block.source)) is not None:
-            block = _with_derived_source(block, part)
+            block = with_derived_source(block, part)
         sources: dict[int, _Source] = {}
         ends = []
         for leaf in leaves_of(cast("Relation", block.source)):
             sources[id(leaf)], until = self._source_with_end(cast("Named", leaf))
             ends.append(until)
-        replaced = _with_sources(
+        replaced = with_sources(
             cast("Relation", block.source), {key: each.relation for key, each in sources.items()}
         )
         keys = [key for source in sources.values() for key in source.keys]
@@ -525,46 +532,55 @@ class _Operation:
     def _outer_join(self, block: Select, join: relational.Join) -> _Versions:
         for side in (join.left, join.right):
             if not isinstance(side, Named):
-                block = _with_derived_source(block, side)
+                block = with_derived_source(block, side)
         join = cast("relational.Join", block.source)
         condition = join.condition
         if condition is not None and subqueries_in(condition):
             raise _NotByRowError
         _require_repeatable([] if condition is None else [condition])
+        first = len(self.inputs)
         left, right = (self._source(cast("Named", side)) for side in (join.left, join.right))
         same: Typed = FunctionCall(BUILT_IN["="][0], (left.version, right.version), _CONDITION)
-        same = same if condition is None else _both(condition, same)
+        same = same if condition is None else both(condition, same)
         columns = (*left.relation.columns, *right.relation.columns)
         joined = replace(
             join, left=left.relation, right=right.relation, condition=same, columns=columns
         )
         either = FunctionCall(BUILT_IN["COALESCE"][0], (left.version, right.version), _NUMBER)
-        rows = _with_hidden(replace(block, source=joined), either, (*left.keys, *right.keys))
-        return rows._replace(adjoins=False)
+        # each row that is kept changes by itself
+        kept = kept_sides(join)
+        first_side, other = (right, left) if kept == (False, True) else (left, right)
+        rows = _with_hidden(replace(block, source=joined), either, (*first_side.keys, *other.keys))
+        removed = {first + place for place, keeps in enumerate(kept) if not keeps}
+        adjoins = 0 if all(kept) else len(first_side.keys)
+        return rows._replace(adjoins=adjoins, passes=_Passes(removed=frozenset(removed)))
 
     def _semi_joins(self, block: Select, tests: Sequence[FunctionCall]) -> _Versions:
-        """Return the rows for which subqueries have values, or have none."""
+        """Return the rows for which subqueries have rows or values, or have none."""
         if not isinstance(block.source, Named):
-            block = _with_derived_source(block, cast("Relation", block.source))
-            tests = _row_tests(block.where)
-        source = self._source(cast("Named", block.source))
+            raise _NotByRowError
+        source = self._source(block.source)
         changed: dict[int, Typed] = {}
-        for number, test in enumerate(tests):
+        for test in tests:
             *values, subquery = test.arguments
-            if not isinstance(subquery, Subquery) or any(map(subqueries_in, values)):
+            tested = rows_of(cast("Subquery", subquery))
+            if any(map(subqueries_in, values)) or not (
+                isinstance(tested, Select)
+                and is_stateless(tested)
+                and isinstance(tested.source, Named)
+            ):
                 raise _NotByRowError
-            rows = self._input(rows_of(subquery))
-            columns = result_columns(rows.relation)
-            named = Named(rows.relation, f"{_TESTED}{number}", columns)
+            versions = self._input(tested.source.input).relation
+            named = replace(tested.source, input=versions, columns=result_columns(versions))
             version = Ref(VERSION, _NUMBER, named.alias)
-            same = FunctionCall(BUILT_IN["="][0], (version, source.version), _CONDITION)
-            items = tuple(Item(name, Ref(name, type_, named.alias)) for name, type_ in columns[:-2])
-            tested = replace(subquery, rows=Select(items, named, same))
-            changed[id(test)] = replace(test, arguments=(*values, tested))
+            same: Typed = FunctionCall(BUILT_IN["="][0], (version, source.version), _CONDITION)
+            same = same if tested.where is None else both(tested.where, same)
+            rows = replace(tested, source=named, where=same)
+            changed[id(subquery)] = replace(cast("Subquery", subquery), rows=rows)
         where = substitute(cast("Typed", block.where), lambda part: changed.get(id(part)))
         block = replace(block, source=source.relation, where=where)
-        rows = _with_hidden(block, source.version, source.keys)
-        return rows._replace(adjoins=False, passes_kinds=True)
+        kept = _with_hidden(block, source.version, source.keys)
+        return kept._replace(adjoins=0, passes=_ALL_PASS)
 
     # --- operations ------------------------------------------------------------------------------
 
@@ -636,7 +652,7 @@ def _updated_limit(
     if not source.is_updated:
         return _with_hidden(shown, version)
     limited = _with_hidden(shown, version, source.keys, is_updated=True)
-    return limited._replace(adjoins=False)
+    return limited._replace(adjoins=0)
 
 
 class _Ranking(NamedTuple):
@@ -802,12 +818,12 @@ def _with_ends(
         version = FunctionCall(BUILT_IN["GREATEST"][0], tuple(versions), _NUMBER)
         until = FunctionCall(BUILT_IN["LEAST"][0], tuple(ends), _NUMBER)
         meets: Typed = FunctionCall(BUILT_IN["<="][0], (version, until), _CONDITION)
-        where = meets if where is None else _both(where, meets)
+        where = meets if where is None else both(where, meets)
     hidden = [Item(f"{KEY}{place}", key) for place, key in enumerate(keys)]
     items = (*block.items, Item(VERSION, version), Item(UNTIL, until), *hidden)
     columns = tuple(Column(item.name, item.expression.type) for item in hidden)
     block = replace(block, items=items, where=where)
-    return _Versions(block, columns, adjoins=False, has_ends=True, passes_kinds=True)
+    return _Versions(block, columns, adjoins=0, has_ends=True, passes=_ALL_PASS)
 
 
 def _is_by_arrival(block: Select) -> bool:
@@ -857,97 +873,13 @@ def _with_partitions(block: Select, source: _Source, *, is_versioned: bool = Tru
     return replace(block, items=tuple(items), qualify=qualify)
 
 
-# --- parts of FROM and WHERE --------------------------------------------------------------------
-
-
-def _row_tests(where: Typed | None) -> list[FunctionCall]:
-    """Return the conditions of WHERE that test for values of a subquery."""
-    return [
-        part
-        for part in conjuncts(where)
-        if isinstance(part, FunctionCall)
-        and part.function.name in ("IN", "NOT IN")
-        and isinstance(part.arguments[-1], Subquery)
-    ]
-
-
-def _without_tests(block: Select, tests: Sequence[FunctionCall]) -> Select:
-    rest = [part for part in conjuncts(block.where) if not any(part is test for test in tests)]
-    where: Typed | None = None
-    for part in rest:
-        where = part if where is None else _both(where, part)
-    return replace(block, where=where)
-
-
-def _both(left: Typed, right: Typed) -> Typed:
-    return FunctionCall(BUILT_IN["AND"][0], (left, right), BooleanType())
+# --- parts of versions --------------------------------------------------------------------------
 
 
 def _joined_part(source: Relation | None) -> relational.Join | None:
     """Return a join of FROM that is not an inner join of sources, if any."""
     joins = (join for join in joins_in(source) if any(kept_sides(join)) or adds_elements(join))
     return next(joins, None)
-
-
-def _with_derived_source(block: Select, part: Relation) -> Select:
-    """Return a block that reads a part of FROM as a query of the columns that are read.
-
-    The query of all of FROM has the conditions of WHERE.
-    """
-    is_source = part is block.source
-    alias = f"{_PARTS}{sum(1 for _ in leaves_of(part))}"
-    own, where = columns_of(part), block.where if is_source else None
-    outside = [typed for typed in expressions_of(block) if not is_source or typed is not where]
-    outside += [
-        join.condition
-        for join in joins_in(block.source)
-        if join.condition is not None and join is not part
-    ]
-    read = {
-        reference(ref): ref for typed in outside for ref in columns_read(typed) if is_own(ref, own)
-    }
-    columns = {
-        key: Ref(f"{PART}{place}", ref.type, alias) for place, (key, ref) in enumerate(read.items())
-    }
-    items = tuple(Item(columns[key].name, ref) for key, ref in read.items())
-    inner = Select(items or (ANY,), part, where)
-    named = Named(inner, alias, inner.columns)
-
-    def change(typed: Typed) -> Typed | None:
-        return columns.get(reference(typed)) if isinstance(typed, Ref) else None
-
-    source = _with_sources(cast("Relation", block.source), {id(part): named}, change)
-    grouping, having, qualify = block.grouping, block.having, block.qualify
-    if grouping is not None:
-        keys = tuple(substitute(key, change) for key in grouping.keys)
-        grouping = replace(grouping, keys=keys)
-    return replace(
-        block,
-        items=tuple(
-            item._replace(expression=substitute(item.expression, change)) for item in block.items
-        ),
-        source=source,
-        where=None if is_source or block.where is None else substitute(block.where, change),
-        grouping=grouping,
-        having=None if having is None else substitute(having, change),
-        qualify=None if qualify is None else substitute(qualify, change),
-    )
-
-
-def _with_sources(
-    source: Relation,
-    replaced: Mapping[int, Relation],
-    change: Callable[[Typed], Typed | None] = lambda _: None,
-) -> Relation:
-    """Return FROM with other sources, by identity, and changed conditions of joins."""
-    if id(source) in replaced:
-        return replaced[id(source)]
-    if not isinstance(source, relational.Join):
-        return source
-    left, right = (_with_sources(side, replaced, change) for side in (source.left, source.right))
-    condition = None if source.condition is None else substitute(source.condition, change)
-    columns = (*left.columns, *right.columns)
-    return replace(source, left=left, right=right, condition=condition, columns=columns)
 
 
 def _with_columns(rows: _Versions, columns: Columns) -> Relation:
@@ -1039,12 +971,14 @@ class _Frames:
         changes = _changes_of_versions(rows, operation, sum(counts))
         if operation.is_updated:
             changes = with_updates(changes, [VERSION, *keys])
-        has_updates = any(plan.has_kinds for _, plan in operation.inputs)
-        if operation.passes_kinds and has_updates:
-            changes = _with_kinds_of(changes, inputs, counts)
+        passes = operation.passes
+        places = range(len(inputs)) if passes.removed is None else sorted(passes.removed)
+        if any(operation.inputs[place][1].has_kinds for place in places):
+            changes = _with_kinds_of(changes, inputs, counts, passes)
         added, version = is_added(True), quote(VERSION)
         order = [part for key in keys for part in (f"{quote(key)} IS NULL", quote(key))]
-        order = [version, *((*order, added) if operation.adjoins else (added, *order))]
+        first = len(order) if operation.adjoins is None else 2 * operation.adjoins
+        order = [version, *order[:first], added, *order[first:]]
         expr = functions_of(changes).expr
         ordered = changes.repartition(1).sortWithinPartitions(*map(expr, order))
         names = [*(column.name for column in operation.changes.columns), ROW_KIND]
@@ -1082,17 +1016,23 @@ def _changes_of_versions(rows: DataFrame, operation: OperationChanges, last: int
 
 
 def _with_kinds_of(
-    changes: DataFrame, inputs: Sequence[DataFrame], counts: Sequence[int]
+    changes: DataFrame, inputs: Sequence[DataFrame], counts: Sequence[int], passes: _Passes
 ) -> DataFrame:
-    """Return changes with the kinds of those that arrive, if both add or both remove a row."""
+    """Return changes with the kinds of those that arrive, where these pass."""
     events: DataFrame | None = None
     for place, frame in enumerate(inputs):
         version = _version_of(ARRIVAL, counts, place)
-        part = frame.selectExpr(f"{version} AS at", f"{quote(ROW_KIND)} AS kind")
-        events = part if events is None else events.union(part)
+        passing = [] if not passes.added else [is_added(True)]
+        if passes.removed is None or place in passes.removed:
+            passing.append(is_added(False))
+        if passing:
+            part = frame.where(" OR ".join(passing))
+            part = part.selectExpr(f"{version} AS at", f"{quote(ROW_KIND)} AS kind")
+            events = part if events is None else events.union(part)
     joined = changes.join(
         functions_of(changes).broadcast(cast("DataFrame", events)),
         functions_of(changes).expr(f"at = {quote(VERSION)}"),
+        "left",
     )
     adds, removes = (
         f"('{RowKind.INSERT}', '{RowKind.UPDATE_AFTER}')",
