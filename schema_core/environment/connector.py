@@ -383,10 +383,11 @@ def check_metadata(
         spans = {column.name: column.span for column in table.schema.columns}
     problems = Gathering()
     metadata = metadata_of(connector, table.options)
+    form = table.options.get("value.format", table.options.get("format"))
     for column in metadata_columns(table):
         if column.name not in unchanged:
             with problems.catching(), at(f"column {column.name!r}", spans.get(column.name)):
-                _CHECKS[purpose](connector, column, metadata)
+                _CHECKS[purpose](connector, column, metadata, form)
     problems.raise_all()
 
 
@@ -444,8 +445,10 @@ def metadata_of(connector: Connector, options: Mapping[str, str]) -> Mapping[str
 Metadata: TypeAlias = "Mapping[str, DataType]"
 
 
-def _read(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
-    type_ = _type_of(connector, column, metadata)
+def _read(
+    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+) -> None:
+    type_ = _type_of(connector, column, metadata, form)
     if not supports_explicit_cast(type_, column.data_type):
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
@@ -455,10 +458,12 @@ def _read(connector: Connector, column: MetadataColumn, metadata: Metadata) -> N
         )
 
 
-def _write(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
+def _write(
+    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+) -> None:
     if not column.is_persisted():
         return
-    type_ = _type_of(connector, column, metadata)
+    type_ = _type_of(connector, column, metadata, form)
     if column.key not in connector.writable_metadata:
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} cannot be written",
@@ -474,26 +479,40 @@ def _write(connector: Connector, column: MetadataColumn, metadata: Metadata) -> 
         )
 
 
-def _define(connector: Connector, column: MetadataColumn, metadata: Metadata) -> None:
-    _type_of(connector, column, metadata)
+def _define(
+    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+) -> None:
+    _type_of(connector, column, metadata, form)
     if connector.can_read:
-        _read(connector, column, metadata)
+        _read(connector, column, metadata, form)
     if connector.can_write and column.key in connector.writable_metadata:
-        _write(connector, column, metadata)
+        _write(connector, column, metadata, form)
 
 
-def _type_of(connector: Connector, column: MetadataColumn, metadata: Metadata) -> DataType:
+def _type_of(
+    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+) -> DataType:
     if column.key not in metadata:
         known = ", ".join(map(repr, metadata)) or "none"
         raise SchemaError(
             f"connector {connector.identifier!r} has no metadata {column.key!r}; it has: {known}",
             code="unknown-metadata",
-            hint=similar(column.key, metadata),
+            hint=_hint_of_format(column, metadata, form),
         )
     return metadata[column.key]
 
 
-_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata], None]] = {
+def _hint_of_format(column: MetadataColumn, metadata: Metadata, form: str | None) -> str | None:
+    """Return a similar key, or which format the key would belong to."""
+    prefix, _, key = column.key.partition(".")
+    if form is not None and prefix == "value" and key:
+        keys = [name for name in metadata if name.startswith("value.")]
+        known = ", ".join(map(repr, keys)) or "no metadata"
+        return f"keys that start with 'value.' are those of the format {form!r}, which has {known}"
+    return similar(column.key, metadata)
+
+
+_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata, str | None], None]] = {
     "read": _read,
     "write": _write,
     "define": _define,

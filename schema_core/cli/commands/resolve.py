@@ -87,7 +87,9 @@ def resolve(
     form = Form.MERMAID if mermaid else Form.EXPLAIN if explain else Form.LISTING
     schemas: dict[ObjectIdentifier, str] = {}
     parts: tuple[str, ...] = ()
-    with dry_run_session(script.settings(batch=batch), checks_connectors=False) as session:
+    with dry_run_session(
+        script.settings(batch=batch), checks_connectors=False, checks_metadata=False
+    ) as session:
         errors = check(session, filled.text, describe_to(form, schemas))
         findings = findings_of(file, filled, errors)
         if output is Output.HTML:

@@ -27,6 +27,7 @@ from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
 from schema_core.environment.option_references import UnresolvedReferences
+from schema_core.environment.options import METADATA_CHECK
 from schema_core.environment.planner import (
     BoundTable,
     PlannerContext,
@@ -140,17 +141,20 @@ class ValidatingPlanner(DryRunPlanner):
 
 @contextmanager
 def dry_run_session(
-    settings: EnvironmentSettings, *, checks_connectors: bool = True
+    settings: EnvironmentSettings, *, checks_connectors: bool = True, checks_metadata: bool = True
 ) -> Iterator[Session]:
     """Return a session for `dry_run_statement`, whose changes end with the block.
 
     `checks_connectors`: whether the connectors of tables that statements read and write are
-    checked, and their options.
+    checked, and their options; `checks_metadata`: whether the metadata columns of tables are, when
+    they are defined, as the option `table.metadata-columns.check-on-create` has it.
     """
     planner, stack = ValidatingPlanner(), ExitStack()
     session = Session(settings, planner)
     session.makes_directories = False
     session.registry.open_by(partial(_open_catalog, stack))
+    if not checks_metadata:
+        session.config.set(METADATA_CHECK.key, "false")
     if not checks_connectors:
         session.option_references = UnresolvedReferences()
     else:

@@ -456,7 +456,7 @@ def _iterate_tokens(text: str, start: int, stop: int, dialect: str) -> Iterator[
             before is not None
             and before.token_type.name == "RENAME"
             and foreign.token_type.name == "STRING"
-            and foreign.start == foreign.end
+            and len(foreign.text) > foreign.end - foreign.start + 1
         ):
             yield from _iterate_tokens(
                 text, start + before.end + 1, start + foreign.end + 1, dialect

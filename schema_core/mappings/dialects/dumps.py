@@ -131,11 +131,13 @@ LEXES: Mapping[str, Lexis] = {
 
 #: The start of a routine, up to its kind.
 _ROUTINE = regex(
-    r"(?:CREATE|ALTER)\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:(?:DEFINER\s*=\s*[^\s@]+(?:\s*@\s*\S+)?"
+    r"CREATE\s+(?:OR\s+(?:REPLACE|ALTER)\s+)?(?:(?:DEFINER\s*=\s*[^\s@]+(?:\s*@\s*\S+)?"
     r"|SQL\s+SECURITY\s+\w+|AGGREGATE|TEMPORARY|TEMP|CONSTRAINT|EVENT|EDITIONABLE|NONEDITIONABLE"
     r"|SECURE)\s+)*(?:PROCEDURE|PROC|FUNCTION|TRIGGER|EVENT|PACKAGE|TYPE\s+BODY)\b",
     re.IGNORECASE,
 )
+#: The redefinition of a routine of T-SQL; other engines change its properties by ALTER.
+_ALTERED_ROUTINE = regex(r"ALTER\s+(?:PROCEDURE|PROC|FUNCTION|TRIGGER)\b", re.IGNORECASE)
 _VIEW = regex(r"(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?VIEW\b", re.IGNORECASE)
 _RULE = regex(r"CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b", re.IGNORECASE)
 _BLOCK = regex(r"DECLARE\b|BEGIN\b(?!\s*(?:;|TRAN|WORK|NAME))|<<", re.IGNORECASE)
@@ -148,7 +150,9 @@ _DEFINITION = regex(
     r"^[ \t]*(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
-_TABLE = regex(r"^[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE)
+_TABLE = regex(
+    r"(?:^[ \t]*|\)[ \t]*)CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE
+)
 
 
 def next_statement(text: str, section: Section) -> int | None:
@@ -292,8 +296,10 @@ class Splitter:
         return self._finish(kind, start, len(text), len(text))
 
     def _kind(self, start: int) -> SectionKind:
-        is_routine = _ROUTINE.match(self.text, start) or (
-            self.lexis.blocks and _BLOCK.match(self.text, start)
+        is_routine = (
+            _ROUTINE.match(self.text, start)
+            or (self.lexis.blocks and _BLOCK.match(self.text, start))
+            or (self.lexis.whole_batches and _ALTERED_ROUTINE.match(self.text, start))
         )
         return SectionKind.ROUTINE if is_routine else SectionKind.STATEMENT
 

@@ -199,8 +199,8 @@ class _EngineTypes(type_grammar.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         closing = type_grammar.BRACKETS[cursor.key] if name in STRUCTS else None
         parts = _EngineTypes(self.engine, closing=closing).row(cursor)
         nullable = True if name == "nullable" else None
-        if name == "lowcardinality":
-            nullable = parts[0].type.nullable
+        if name in {"lowcardinality", "simpleaggregatefunction"}:
+            nullable = parts[-1].type.nullable
         return ForeignType(name, tuple(parts), nullable)
 
     def field(self, cursor: Cursor) -> ForeignChild:
@@ -373,6 +373,7 @@ def create_type(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     if cursor.accept("FROM"):  # T-SQL
         definition = types.expand(foreign_type(cursor, engine, lambda: cursor.key in NULLABILITY))
         nullable = False if cursor.accept("NOT", "NULL") else definition.type.nullable
+        cursor.accept("NULL")
         types.add(name, replace(definition, type=replace(definition.type, nullable=nullable)))
         return True
     cursor.accept("FORCE")

@@ -135,7 +135,10 @@ def create_table(
     for definition in filter(None, map(table.column, table.not_null)):
         definition.nullable = False
     _parse_tail(cursor, table, find)
-    if not table.columns:
+    is_typed = engine.free_types or any(
+        column.type.text or column.expression is not None for column in table.columns
+    )
+    if not is_typed:  # also the names of columns before AS SELECT
         raise _no_columns(cursor)
     _require_distinct(cursor, table)
     return table
@@ -962,7 +965,8 @@ MODIFIERS = frozenset(
         "OR", "REPLACE", "TEMP", "TEMPORARY", "GLOBAL", "LOCAL", "EXTERNAL", "UNLOGGED", "FOREIGN",
         "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT", "DYNAMIC", "COLUMN",
         "INTERACTIVE", "PRIVATE", "IMMUTABLE", "BLOCKCHAIN", "SHARDED", "DUPLICATED", "STREAMING",
-        "LIVE", "MEMORY", "CACHED", "REMOTE", "ROW", "READ", "ONLY",
+        "LIVE", "MEMORY", "CACHED", "REMOTE", "ROW", "READ", "ONLY", "REFRESH", "EDITIONABLE",
+        "NONEDITIONABLE",
     }
 )  # fmt: skip
 
@@ -1111,10 +1115,23 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
         is_read = False
     last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
     sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
-    if is_read or sets_owner or (is_skipped and not _can_change(cursor, index)):
+    is_known = is_read or sets_owner or (is_skipped and not _can_change(cursor, index))
+    if is_known and not _contains_table(cursor, index):
         return
     dropped = script.dropped if owner is None else owner.dropped
     dropped.append(grammar.drop_text(cursor, start.start))
+
+
+def _contains_table(cursor: Cursor, index: int) -> bool:
+    """Return whether a CREATE TABLE follows within a statement, whose semicolon is missing."""
+    tokens = cursor.tokens[index : cursor.index]
+    if tokens[0].key in {"GRANT", "REVOKE", "DENY"}:  # the privilege
+        return False
+    return any(
+        token.key.endswith("CREATE") and "TABLE" in [near.key for near in tokens[place : place + 7]]
+        for place, token in enumerate(tokens)
+        if place > 0
+    )
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
@@ -1287,6 +1304,45 @@ def _parse_session(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, True
 
 
+#: The arguments of T-SQL's procedure for comments, in their order.
+PROPERTY_ARGUMENTS = (
+    "NAME", "VALUE", "LEVEL0TYPE", "LEVEL0NAME", "LEVEL1TYPE", "LEVEL1NAME", "LEVEL2TYPE",
+    "LEVEL2NAME",
+)  # fmt: skip
+
+
+def _parse_execute(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse T-SQL's ``EXEC sp_addextendedproperty 'MS_Description', 'comment', ...``."""
+    is_comment = cursor.accept("SYS", ".", "SP_ADDEXTENDEDPROPERTY") or cursor.accept(
+        "SP_ADDEXTENDEDPROPERTY"
+    )
+    if not is_comment:
+        return None, False
+    arguments: dict[str, str] = {}
+    names = iter(PROPERTY_ARGUMENTS)
+    while cursor.token.kind != "end" and cursor.key != ";":
+        name = next(names, "")
+        if cursor.accept("@"):
+            name = cursor.advance().key
+            cursor.expect("=")
+        arguments[name] = cursor.advance().value
+        if not cursor.accept(","):
+            break
+    kinds = [arguments.get(f"LEVEL{level}TYPE", "").upper() for level in (1, 2)]
+    if arguments.get("NAME") != "MS_Description" or kinds[0] != "TABLE":
+        return None, False
+    table = script.find((arguments.get("LEVEL0NAME", ""), arguments.get("LEVEL1NAME", "")))
+    if table is None or kinds[1] not in {"", "NULL", "COLUMN"}:
+        return table, False
+    if kinds[1] != "COLUMN":
+        table.comment = arguments.get("VALUE")
+        return table, True
+    commented = table.column(arguments.get("LEVEL2NAME", ""))
+    if commented is not None:
+        commented.comment = arguments.get("VALUE")
+    return table, commented is not None
+
+
 def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse T-SQL's ``IF NOT EXISTS (...) CREATE TABLE ...`` as if the condition were true.
 
@@ -1310,4 +1366,6 @@ STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]
     ("SET",):            _parse_setting,
     ("ALTER", "SESSION"): _parse_session,
     ("IF",):             _parse_conditional,
+    ("EXEC",):           _parse_execute,
+    ("EXECUTE",):        _parse_execute,
 }  # fmt: skip

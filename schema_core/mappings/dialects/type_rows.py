@@ -394,6 +394,9 @@ SQLITE: tuple[TypeRow, ...] = (
     read("{any}char{any} | {any}clob{any} | {any}text{any}", "STRING", "type"),
     read("{any}blob{any}",           "BYTES",              "type"),
     read("{any}real{any} | {any}floa{any} | {any}doub{any}", "DOUBLE", "type"),
+    read("any",                      "VARIANT",            "type"),
+    # The affinity NUMERIC: text that is not a number stays text.
+    read("{any}",                    "STRING",             "type"),
 )  # fmt: skip
 
 #: DuckDB, "Data Types": lengths are parsed and dropped.
@@ -441,6 +444,7 @@ DUCKDB: tuple[TypeRow, ...] = (
     *day_time("interval"),
     read("enum({any})",              "STRING",             "member"),
     both("variant",                  "VARIANT"),
+    read("union({any})",             "VARIANT",            "type"),
     read("geometry",                 "BYTES",              "layout"),
 )  # fmt: skip
 
@@ -494,6 +498,7 @@ HIVE: tuple[TypeRow, ...] = (
     write("timestamp with local time zone", "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     both("void",                     "NULL"),
     *written_as("string", "TIME({p})", "INTERVAL {any}"),
+    read("uniontype<{any}>",         "VARIANT",            "type"),
     write("string",                  "VARIANT",            "layout"),
 )  # fmt: skip
 
@@ -674,6 +679,16 @@ CLICKHOUSE: tuple[TypeRow, ...] = (
     read("Enum({any}) | Enum8({any}) | Enum16({any})", "STRING", "member"),
     both("Dynamic",                  "VARIANT"),
     read("Variant({any}) | Dynamic({any})", "VARIANT",     "type"),
+    # Intermediate states, which only the functions of ClickHouse read.
+    read("AggregateFunction({any})", "BYTES",              "layout"),
+    read("Point",                    "ROW<`x` DOUBLE NOT NULL, `y` DOUBLE NOT NULL>", "layout"),
+    read("Ring | LineString",
+         "ARRAY<ROW<`x` DOUBLE NOT NULL, `y` DOUBLE NOT NULL> NOT NULL>", "layout"),
+    read("Polygon | MultiLineString | MultiPolygon", "STRING", "type"),
+    read("Nothing",                  "NULL",               "type"),
+    *(read(f"Interval{unit}", "BIGINT", "type") for unit in (
+        "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "Day", "Week",
+        "Month", "Quarter", "Year")),
     *written_as("String", "TIME({p})", "INTERVAL {any}"),
 )  # fmt: skip
 

@@ -197,7 +197,7 @@ def _read_row(
 def _read_wrapped(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> types.DataType:
-    (inner,) = _parts(foreign, 1)
+    *_, inner = _parts(foreign, 2 if foreign.text == "simpleaggregatefunction" else 1)
     return read_type(inner.type, engine, path, losses)
 
 
@@ -221,6 +221,7 @@ COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], ty
     "nested":         lambda *call: types.ArrayType(_read_row(*call).not_null()),
     "nullable":       _read_wrapped,
     "lowcardinality": _read_wrapped,
+    "simpleaggregatefunction": _read_wrapped,
 }  # fmt: skip
 
 #: Composite types whose components are fields.

@@ -1,0 +1,17 @@
+CREATE SCHEMA shop;
+CREATE TYPE mood AS ENUM ( 'sad', 'it''s ok' );
+CREATE SEQUENCE seq INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START 1 NO CYCLE;
+CREATE TABLE shop.customers(id BIGINT DEFAULT(nextval('seq')) PRIMARY KEY, mail VARCHAR COLLATE NOCASE NOT NULL UNIQUE, "Full Name" VARCHAR DEFAULT('it''s; x'), feels mood, balance DECIMAL(12,2) CHECK((balance >= 0)), tags VARCHAR[], fixed INTEGER[3], home STRUCT(street VARCHAR, "zip code" VARCHAR), attrs MAP(VARCHAR, INTEGER[]), u UNION(n INTEGER, s VARCHAR), at TIMESTAMP WITH TIME ZONE, big HUGEINT, twice DECIMAL(12,2) GENERATED ALWAYS AS((balance * 2)));
+COMMENT ON TABLE shop.customers IS 'who buys';
+COMMENT ON COLUMN shop.customers.mail IS 'where; to write';
+CREATE TABLE orders(no INTEGER, customer BIGINT, placed DATE, FOREIGN KEY (customer) REFERENCES shop.customers(id), PRIMARY KEY(no),);
+CREATE OR REPLACE TEMP TABLE scratch(a UTINYINT, b BLOB, c INTERVAL, d UUID, e BIT, f TIME_NS);
+CREATE VIEW open_orders AS SELECT * FROM orders;
+CREATE MACRO twice(x) AS x * 2;
+CREATE TABLE sums AS SELECT 1 AS n;
+CREATE INDEX by_customer ON orders(customer);
+INSERT INTO orders VALUES (1, 1, '2024-01-01');
+COPY orders FROM 'orders.csv' (FORMAT 'csv', quote '"', delimiter ',', header 1);
+ALTER TABLE orders ADD COLUMN note VARCHAR DEFAULT 'x';
+ALTER TABLE orders ALTER COLUMN note TYPE VARCHAR USING concat(note, '_');
+CREATE TABLE last_one(a BOOLEAN);
