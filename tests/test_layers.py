@@ -101,7 +101,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
             ),
             *(
                 ("connectors/delta/connector.py", f"schema_core.connectors.delta.{module}")
-                for module in ("client", "files", "reading", "writing")
+                for module in ("client", "files", "reading", "streams", "writing")
             ),
         ),
         "it imports deltalake",

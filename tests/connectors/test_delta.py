@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable, Schema, write_deltalake
-from pyspark.sql.types import LongType, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import CatalogTable
@@ -28,18 +28,21 @@ from schema_core.connectors.delta.client import (
 from schema_core.connectors.delta.connector import DeltaConnector
 from schema_core.connectors.delta.files import _may_match, list_files
 from schema_core.connectors.delta.options import require_properties
+from schema_core.connectors.delta.streams import DeltaFiles
 from schema_core.connectors.delta.tasks import (
     FileReader,
     collect_statistics,
     partition_directory,
     partition_text,
 )
-from schema_core.connectors.delta.writing import delete_rows
-from schema_core.errors import SchemaCoreError
+from schema_core.connectors.delta.writing import delete_rows, require_equal_properties
+from schema_core.connectors.open_tables.streams import NONE
+from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.comparisons import Comparison
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.unresolved import Schema as FlinkSchema
 from schema_core.spark.connector import WriteContext
+from schema_core.types import DataTypes
 
 
 def create(path: Path, *columns: dict[str, Any], **options: Any) -> DeltaTable:
@@ -368,3 +371,51 @@ def test_a_panic_of_deltalake_has_a_code(tmp_path: Path) -> None:
     with pytest.raises(SchemaCoreError) as caught, delta_errors():
         create(tmp_path / "t", column("a"), configuration={"delta.minReaderVersion": "3"})
     assert "delta-failed" == caught.value.code
+
+
+def rows_between(path: Path, start: int, end: int, **options: str) -> list[Any]:
+    """Return the rows of the versions from one before another, as tasks read them."""
+    schema = StructType([StructField("c0", LongType())])
+    files = DeltaFiles({"path": str(path), **options}, {"v": DataTypes.BIGINT()}, schema)
+    reader, payloads = files.plan(start, end)
+    batches = reader.read(iter([pa.record_batch({"task": pa.array(payloads, pa.binary())})]))
+    return sorted(value for batch in batches for value in batch.column(0).to_pylist())
+
+
+def test_declared_properties_are_those_of_the_table() -> None:
+    stored = {"delta.appendOnly": "true"}
+    require_equal_properties(stored, {"delta.appendOnly": "TRUE", "delta.checkpointInterval": "10"})
+    for declared in ({"delta.checkpointInterval": "11"}, {"delta.appendOnly": "false"}):
+        with pytest.raises(ExternalError) as caught:
+            require_equal_properties(stored, declared)
+        assert "source-schema-mismatch" == caught.value.code
+
+
+def test_streams_read_appended_rows(tmp_path: Path) -> None:
+    """Each once, also of files that were rewritten since."""
+    path = tmp_path / "t"
+    for number in (1, 2):
+        write_deltalake(path, pa.table({"v": [number]}), mode="append")
+    DeltaTable(path).optimize.compact()
+    write_deltalake(path, pa.table({"v": [3], "new": [3]}), mode="append", schema_mode="merge")
+
+    assert [1, 2, 3] == rows_between(path, NONE, 4) == rows_between(path, 0, 4)
+    assert [2, 3] == rows_between(path, 1, 4)
+    assert [] == rows_between(path, 2, 3)
+
+
+def test_streams_refuse_versions_that_remove_rows(tmp_path: Path) -> None:
+    """Unless an option skips them; a version that is not in the log is never skipped."""
+    path = tmp_path / "t"
+    write_deltalake(path, pa.table({"v": [1, 2]}))
+    DeltaTable(path).delete("v = 1")
+    write_deltalake(path, pa.table({"v": [3]}), mode="append")
+
+    with pytest.raises(ExternalError) as caught:
+        rows_between(path, 1, 3)
+    assert "version 1 removes rows" in caught.value.problem
+    assert [3] == rows_between(path, 1, 3, skipChangeCommits="true")
+    (path / "_delta_log" / f"{1:020}.json").unlink()
+    with pytest.raises(ExternalError) as expired:
+        rows_between(path, 1, 3, skipChangeCommits="true")
+    assert ["delta-failed"] * 2 == [caught.value.code, expired.value.code]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
+from schema_core.environment.config import EnvironmentSettings
+from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
 
@@ -112,3 +115,59 @@ def test_the_last_row_of_a_key_is_stored(run: Run, form: str) -> None:
     run(f"INSERT INTO t VALUES {rows} ON CONFLICT DO DEDUPLICATE")
 
     assert [(1, 2, 8), (2, 1, 7), (3, 0, 6)] == run("SELECT v, id, m['a'] FROM t")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        ("iceberg", "'streaming' = 'true', 'monitor-interval' = '1 s'"),
+        ("delta", "'mode' = 'streaming', 'updateCheckIntervalMillis' = '1000'"),
+    ],
+)
+def test_a_stream_reads_each_appended_row_once(
+    run: Run, environment: TableEnvironment, tmp_path: Path, form: str, options: str
+) -> None:
+    """Another job continues where the first one was canceled; a removal of rows fails it."""
+    table = f"{form}.`default`.t"
+    run(f"CREATE TABLE {table} (id INT, k STRING)")
+    run(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+    sink = (
+        "CREATE TABLE copied (id INT, k STRING) WITH ('connector' = 'filesystem', "
+        f"'format' = 'json', 'path' = '{tmp_path}/copied')"
+    )
+    run(sink)
+    (tmp_path / "copied").mkdir()
+
+    def start() -> TableResult:
+        stream = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
+        stream.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path}/checkpoints'")
+        stream.execute_sql(
+            f"CREATE CATALOG {form} WITH ('type' = '{form}', 'warehouse' = '{tmp_path}/{form}')"
+        )
+        stream.execute_sql(sink)
+        hint = f"/*+ OPTIONS({options}) */"
+        return stream.execute_sql(f"INSERT INTO copied SELECT * FROM {table} {hint}")
+
+    expected = [(1, "a"), (2, "b")]
+    for number in (3, 4):
+        job = start()
+        run(f"INSERT INTO {table} VALUES ({number}, 'c')")
+        expected.append((number, "c"))
+        until(lambda: run("SELECT * FROM copied") == expected)
+        client = job.get_job_client()
+        assert client is not None
+        client.cancel().result()
+    run(f"DELETE FROM {table} WHERE id = 1")
+    with pytest.raises(SchemaCoreError) as caught:
+        start().wait(120_000)
+    assert "removes rows" in caught.value.problem
+    assert expected == run("SELECT * FROM copied")
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.5)

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from schema_core.connectors.delta.options import DELTA, PATH, PROPERTY, TABLE_PROPERTY, VERSION
+from schema_core.connectors.delta.options import (
+    CHECK_INTERVAL,
+    DELTA,
+    MODE,
+    PATH,
+    PROPERTY,
+    STARTING_VERSION,
+    STREAM,
+    TABLE_PROPERTY,
+    VERSION,
+)
 from schema_core.connectors.open_tables.connector import (
     OpenTableConnector,
     require_equal_columns,
 )
-from schema_core.connectors.open_tables.versions import require_current_version
+from schema_core.connectors.open_tables.versions import (
+    require_current_version,
+    require_no_version,
+)
 from schema_core.environment.connector import DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.spark.filters import FilterResult
@@ -32,7 +46,28 @@ class DeltaConnector(OpenTableConnector):
 
     identifier: ClassVar[str] = DELTA
     requires: ClassVar[tuple[str, ...]] = ("deltalake", "pyspark", "pyarrow")
-    options: ClassVar[Sequence[ConfigOption[Any]]] = (PATH, *VERSION, PROPERTY, TABLE_PROPERTY)
+    options: ClassVar[Sequence[ConfigOption[Any]]] = (
+        PATH, *VERSION, *STREAM, PROPERTY, TABLE_PROPERTY,
+    )  # fmt: skip
+
+    def is_stream(self, options: Mapping[str, str]) -> bool:
+        """Return whether the option ``mode`` is ``streaming``."""
+        return MODE.of(options) == "streaming"
+
+    def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
+        """Return how often a streaming job looks for new versions."""
+        return timedelta(milliseconds=CHECK_INTERVAL.of(options) or 0)
+
+    def read_stream(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the current version, and those that later ones append.
+
+        Codes: as `read`, and `streaming-not-supported` for a table of an earlier version.
+        """
+        from schema_core.connectors.delta.streams import read_stream
+
+        require_no_version(context.options, VERSION, STARTING_VERSION)
+        send_package(context.session)
+        return read_stream(context)
 
     def delivery_guarantee(self, options: Mapping[str, str]) -> DeliveryGuarantee:
         """Return EXACTLY_ONCE: the commit of a micro-batch has its number."""

@@ -9,7 +9,14 @@ from typing import Any, Final
 
 from schema_core.base.lazy import regex
 from schema_core.connectors.open_tables.locations import resolve_location
-from schema_core.environment.options import ConfigOption, boolean, invalid_value, long, positive
+from schema_core.environment.options import (
+    ConfigOption,
+    boolean,
+    choice,
+    invalid_value,
+    long,
+    positive,
+)
 from schema_core.errors import SchemaError, UnsupportedError, similar
 
 #: The value of the option ``connector``, and of the option ``type`` of catalogs.
@@ -43,6 +50,23 @@ TIMESTAMP_AS_OF = ConfigOption(
 )
 #: The options that choose a version of a table.
 VERSION: tuple[ConfigOption[Any], ...] = (VERSION_AS_OF, TIMESTAMP_AS_OF)
+MODE = ConfigOption(
+    "mode",
+    choice("batch", "streaming"),
+    "batch",
+    "`streaming`: read the rows that are appended later, too; the table is unbounded",
+)
+STARTING_VERSION = ConfigOption(
+    "startingVersion", long, None, "the version with which a stream starts; all rows without it"
+)
+CHECK_INTERVAL = ConfigOption(
+    "updateCheckIntervalMillis", long, 5000, "how often a stream looks for versions"
+)
+SKIP_CHANGES = ConfigOption(
+    "skipChangeCommits", boolean, False, "a stream skips versions that remove rows"
+)
+#: The options of streams.
+STREAM: tuple[ConfigOption[Any], ...] = (MODE, STARTING_VERSION, CHECK_INTERVAL, SKIP_CHANGES)
 PROPERTY = ConfigOption(
     "property",
     str,

@@ -24,6 +24,7 @@ from schema_core.connectors.delta.definitions import (
     split_options,
 )
 from schema_core.connectors.delta.files import DeltaFile, list_files
+from schema_core.connectors.delta.options import TABLE_PROPERTIES
 from schema_core.connectors.delta.reading import match_columns, read_frame
 from schema_core.connectors.delta.tasks import (
     FileWriter,
@@ -74,6 +75,7 @@ class DeltaStage(OpenTableStage[Any]):
         if context.overwrite or context.row_change is not None:
             require_removable(self._table)
         fields = match_columns(self._table, context.physical_columns)
+        require_equal_properties(self._table.metadata().configuration, context.options)
         _require_all_columns(self._table, context, fields)
         require_read_version(context, version_names(self._access))
 
@@ -179,6 +181,18 @@ class DeltaStage(OpenTableStage[Any]):
         for path in paths:
             with suppress(Exception):  # an orphan file is never read
                 delete_files(self._access, [path])
+
+
+def require_equal_properties(stored: Mapping[str, str], options: Mapping[str, str]) -> None:
+    """Require declared properties to be the table's (`source-schema-mismatch`)."""
+    for option in TABLE_PROPERTIES:
+        current = stored.get(option.key, str(option.default)).lower()
+        if options.get(option.key, current).lower() != current:
+            raise ExternalError(
+                f"the property {option.key!r} of the table of Delta is {current!r}",
+                code="source-schema-mismatch",
+                hint="omit the option, which is that of a new table, or ALTER the table",
+            )
 
 
 def _text(file: DeltaFile, column: str) -> str | None:

@@ -23,10 +23,12 @@ from schema_core.connectors.open_tables.connector import (
     OpenTableConnector,
     require_equal_columns,
 )
-from schema_core.connectors.open_tables.versions import require_current_version
-from schema_core.environment.connector import Boundedness
+from schema_core.connectors.open_tables.versions import (
+    require_current_version,
+    require_no_version,
+)
 from schema_core.environment.options import ConfigOption
-from schema_core.errors import NotFoundError, UnsupportedError
+from schema_core.errors import NotFoundError
 from schema_core.spark.filters import FilterResult
 from schema_core.spark.session.worker_package import send_package
 
@@ -47,10 +49,9 @@ class IcebergConnector(OpenTableConnector):
         *CONNECTION, CATALOG_DATABASE, CATALOG_TABLE, *VERSION, *STREAM, *LAYOUT,
     )  # fmt: skip
 
-    def boundedness(self, options: Mapping[str, str]) -> Boundedness:
-        """Return that a table with the option ``streaming`` is unbounded."""
-        is_stream = STREAMING.of(options)
-        return Boundedness.CONTINUOUS_UNBOUNDED if is_stream else Boundedness.BOUNDED
+    def is_stream(self, options: Mapping[str, str]) -> bool:
+        """Return the option ``streaming``."""
+        return bool(STREAMING.of(options))
 
     def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
         """Return how often a streaming job looks for new snapshots."""
@@ -63,13 +64,8 @@ class IcebergConnector(OpenTableConnector):
         """
         from schema_core.connectors.iceberg.streams import read_stream
 
-        for option in VERSION:
-            if option is not BRANCH and option.key in context.options:
-                raise UnsupportedError(
-                    f"a streaming job does not read one version, as {option.key!r} has it",
-                    code="streaming-not-supported",
-                    hint=f"remove the option, or start by {START_SNAPSHOT.key!r}",
-                )
+        versions = [option for option in VERSION if option is not BRANCH]
+        require_no_version(context.options, versions, START_SNAPSHOT)
         send_package(context.session)
         return read_stream(context)
 

@@ -84,7 +84,7 @@ class IcebergStage(OpenTableStage["DataFile"]):
             self._table = open_table(context.options)
             require_version(self._table.metadata.format_version)
             match_columns(self._table, context.physical_columns)
-            require_partitions(self._table, context)
+            require_layout(self._table, context)
             require_read_version(context, snapshot_names(self._table, context.options))
             self._access = FileAccess.of(self._table.metadata, self._table.io)
 
@@ -159,8 +159,15 @@ class IcebergStage(OpenTableStage["DataFile"]):
         return str(self._access.load()[0].location)
 
 
-def require_partitions(table: Table, context: WriteContext) -> None:
-    """Require that declared partitions are those of the table (`source-schema-mismatch`)."""
+def require_layout(table: Table, context: WriteContext) -> None:
+    """Require declared partitions and version to be the table's (`source-schema-mismatch`)."""
+    version = str(table.metadata.format_version)
+    if (FORMAT_VERSION.of(context.options) or version) != version:
+        raise ExternalError(
+            f"the table of Iceberg has version {version} of the format",
+            code="source-schema-mismatch",
+            hint=f"omit the option {FORMAT_VERSION.key!r}, which is that of a new table",
+        )
     terms = identity_terms(context.table.partition_keys)
     if (text := PARTITION_BY.of(context.options)) is not None:
         terms = parse_terms(text, ordered=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,9 +56,14 @@ class OpenTableConnector(
 
     metadata: Mapping[str, DataType] = {FILE_PATH: DataTypes.STRING().not_null()}
 
+    @abstractmethod
+    def is_stream(self, options: Mapping[str, str]) -> bool:
+        """Return whether a streaming job reads the rows that are appended later, too."""
+
     def boundedness(self, options: Mapping[str, str]) -> Boundedness:
-        """Return BOUNDED: a job reads one version, also in streaming mode."""
-        return Boundedness.BOUNDED
+        """Return that a table that is read as a stream is unbounded; others have one version."""
+        is_stream = self.is_stream(options)
+        return Boundedness.CONTINUOUS_UNBOUNDED if is_stream else Boundedness.BOUNDED
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into new files; errors are those of the job."""

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     from schema_core.spark.connector import ReadContext
 
-#: The prefix of the options of a table, and the option with its columns, among those of the source.
-TABLE, COLUMNS = "table.", "columns"
+#: The prefix of the options of a table, and the options with their names, which Spark changes to
+#: lower case, and with the columns, among those of the source.
+TABLE, NAMES, COLUMNS = "table", "names", "columns"
 #: The version before the first one.
-NONE: Final = 0
+NONE: Final = -1
 
 
 class FileRows(Protocol):
@@ -73,11 +74,8 @@ class AppendSource(DataSource):  # type: ignore[misc, unused-ignore]
         """Return the files of a table with these options, columns, and columns of the source."""
 
     def streamReader(self, schema: Any) -> AppendReader:  # noqa: N802
-        options = {
-            key.removeprefix(TABLE): value
-            for key, value in self.options.items()
-            if key.startswith(TABLE)
-        }
+        names = mapping(STRING).decode(parse_json(self.options[NAMES]))
+        options = {name: self.options[f"{TABLE}.{place}.{name}"] for place, name in names.items()}
         texts = mapping(STRING).decode(parse_json(self.options[COLUMNS]))
         columns = {name: parse_type(text) for name, text in texts.items()}
         return AppendReader(self.files(options, columns, schema))
@@ -122,10 +120,13 @@ class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
 def stream_frame(context: ReadContext, source: type[AppendSource]) -> DataFrame:
     """Return the rows of a table, and those that are appended later."""
     session, schema = context.session, context.spark_schema
-    options = {f"{TABLE}{key}": value for key, value in context.options.items()}
+    names = {str(place): name for place, name in enumerate(context.options)}
+    options = {  # by their names, by which Spark masks secrets
+        f"{TABLE}.{place}.{name}": context.options[name] for place, name in names.items()
+    }
     columns = {name: str(type_) for name, type_ in context.columns.items()}
+    options |= {NAMES: write_json(names), COLUMNS: write_json(columns)}
     with active_session(session):  # in which Spark looks for a source of this name
         session.dataSource.register(source)
     reader = session.readStream.format(source.name()).schema(stored_schema(schema))
-    frame = reader.options(**options, **{COLUMNS: write_json(columns)}).load()
-    return from_stored(frame, schema)
+    return from_stored(reader.options(**options).load(), schema)

@@ -35,6 +35,25 @@ def no_such_version(option: ConfigOption[Any], value: object) -> NotFoundError:
     )
 
 
+def require_no_version(
+    options: Mapping[str, str], versions: Sequence[ConfigOption[Any]], start: ConfigOption[Any]
+) -> None:
+    """Refuse to read one version of a table as a stream (`streaming-not-supported`).
+
+    Args:
+        options: The options of the table.
+        versions: Those that choose a version.
+        start: The one with which a stream starts.
+    """
+    for option in versions:
+        if option.key in options:
+            raise UnsupportedError(
+                f"a streaming job does not read one version, as {option.key!r} has it",
+                code="streaming-not-supported",
+                hint=f"remove the option, or start by {start.key!r}",
+            )
+
+
 def require_current_version(
     options: Mapping[str, str], versions: Sequence[ConfigOption[Any]], hint: str
 ) -> None:
