@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,11 @@ import pytest
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.expressions import col
 from schema_core.expressions.user_functions import udaf, udf, udtf
 from schema_core.pyflink.common import Row
+from schema_core.pyflink.programs import map_imports
+from schema_core.schema.unresolved import Schema
 from schema_core.spark.commit.commit import PREFIX
 from schema_core.spark.session.worker_package import package_zip
 from tests.spark.cluster_program import Doubled, Longest, letters
@@ -550,3 +554,49 @@ def test_rows_of_a_streaming_query_arrive_as_changes(
 
     assert {("+I", "x", "x", 2), ("+I", "y", "y", 1)} == set(map(shown, result))
     assert [("-U", "x", "x", 2), ("+U", "x", "x", 3)] == list(map(shown, changes))
+
+
+@pytest.mark.slow
+def test_a_streaming_data_frame_is_an_unbounded_table(remote: SparkSession, tmp_path: Path) -> None:
+    """Its watermark is that of the table."""
+    for number, rows in enumerate(([("a", 0), ("b", 1), ("a", 12)], [("a", 25), ("b", 3)])):
+        lines = [f'{{"k": "{k}", "ts": "2020-01-01T00:00:{at:02}Z"}}' for k, at in rows]
+        (tmp_path / f"{number}.json").write_text("\n".join(lines))
+    frame = remote.readStream.schema("k STRING, ts TIMESTAMP").json(str(tmp_path))
+    late = frame.withWatermark("ts", "3 seconds")
+    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=remote)
+    builder = Schema.new_builder().column("k", "STRING")
+    own = builder.column_by_metadata("t", "TIMESTAMP_LTZ(3)", "rowtime")
+    schema = own.watermark("t", "SOURCE_WATERMARK()").build()
+    env.create_temporary_view("v", late.where(late["k"] != "c").select("*"), schema)
+
+    windows = env.execute_sql(
+        "SELECT k, COUNT(*) FROM TUMBLE(TABLE v, DESCRIPTOR(t), INTERVAL '10' SECOND)"
+        " GROUP BY k, window_start, window_end"
+    )
+
+    with windows.collect() as result:
+        assert [["a", 1], ["a", 1], ["b", 2]] == sorted(list(row) for row in islice(result, 3))
+
+
+@pytest.mark.slow
+def test_workers_import_pyflink_for_a_stream(
+    remote: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def describe(key: str) -> str:
+        from pyflink.table import DataTypes  # type: ignore[import-not-found,unused-ignore]
+
+        return f"{key} {DataTypes.INT()}"
+
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setenv("PYTHONPATH", "")
+    map_imports(override=True)
+    (tmp_path / "1.json").write_text('{"k": "a"}\n{"k": "b"}')
+    env = TableEnvironment.create(EnvironmentSettings.in_streaming_mode(), spark=remote)
+    frame = remote.readStream.schema("k STRING").json(str(tmp_path))
+    described = udf(describe, result_type="STRING")
+
+    table = env.from_spark(frame).select(described(col("k")))
+
+    with table.execute().collect() as result:
+        assert {"a INT", "b INT"} == {row[0] for row in islice(result, 2)}

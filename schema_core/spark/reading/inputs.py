@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
@@ -275,7 +276,7 @@ class _Frame:
 
     def read(self, session: SparkSession) -> DataFrame:
         if is_connect(session) or is_connect(self._frame):
-            return self._read_over_connect(session)
+            return self._read_over_connect(self._frame, session)
         if self._frame.sparkSession.sparkContext is not session.sparkContext:
             raise ExternalError(
                 "the DataFrame belongs to another SparkContext than the jobs of the environment",
@@ -289,18 +290,18 @@ class _Frame:
     def read_stream(self, session: SparkSession) -> DataFrame:
         """Return the rows without the watermark of the frame: Spark refuses a second one.
 
-        A watermark is kept below operators that have state, and over Spark Connect.
+        A watermark is kept below operators that have state.
         """
+        if is_connect(session) and is_connect(self._frame):
+            return self._read_over_connect(_without_connect_watermark(self._frame), session)
         frame = self.read(session)
-        if is_connect(session):
-            return frame
         from pyspark.sql.classic.dataframe import DataFrame
 
         dataset = java_class(session, "org.apache.spark.sql.classic.Dataset")
         plan = _without_watermark(frame, frame._jdf.queryExecution().analyzed())  # noqa: SLF001
         return DataFrame(dataset.ofRows(session._jsparkSession, plan), session)  # noqa: SLF001
 
-    def _read_over_connect(self, session: SparkSession) -> DataFrame:
+    def _read_over_connect(self, frame: DataFrame, session: SparkSession) -> DataFrame:
         hint = "use from_arrow(df.toArrow())"
         if is_connect(session) and not is_connect(self._frame):
             raise not_over_connect("a DataFrame of this process", hint)
@@ -312,8 +313,32 @@ class _Frame:
                 f"set {ZONE!r} of its session to the time zone of the environment, or {hint}",
             )
         if self._shared is None or self._shared[0] is not session:
-            self._shared = session, in_session(self._frame, session)
+            self._shared = session, in_session(frame, session)
         return self._shared[1]
+
+
+def _without_connect_watermark(frame: DataFrame) -> DataFrame:
+    """Return a DataFrame of Spark Connect without the watermarks that no operator with state reads.
+
+    A projection with the id of the watermark replaces it: columns refer to plans by their ids.
+    """
+    from pyspark.sql.connect import plan as plans
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.connect.functions import col
+
+    stateless = (plans.Filter, plans.Project, plans.SubqueryAlias, plans.WithColumns, plans.Drop)
+
+    def without(plan: Any) -> Any:
+        is_watermark = isinstance(plan, plans.WithWatermark)
+        if not is_watermark and not isinstance(plan, stateless):
+            return plan
+        child, number = without(plan._child), plan._root_plan_id  # noqa: SLF001
+        result: Any = plans.Project(child, [col("*")]) if is_watermark else copy(plan)
+        result._child, result._root_plan_id = child, number  # noqa: SLF001
+        return result
+
+    connect: Any = frame
+    return ConnectFrame(without(connect._plan), frame.sparkSession)  # noqa: SLF001
 
 
 #: Operators of one input that have no state.
