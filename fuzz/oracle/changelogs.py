@@ -416,6 +416,77 @@ def relational_cases() -> Iterator[Case]:
         yield {**case, "setup": list(statements), "other": has_other}
 
 
+#: Changes with rowtimes, none of which is late; the last one ends all windows but its own.
+TIMES: list[Change] = [
+    ("insert", None, {"id": 1, "n": "a", "ts": "2024-01-01 00:00:01"}),
+    ("insert", None, {"id": 2, "n": "a", "ts": "2024-01-01 00:00:03"}),
+    ("insert", None, {"id": 3, "n": "b", "ts": "2024-01-01 00:00:02"}),
+    (
+        "update",
+        {"id": 1, "n": "a", "ts": "2024-01-01 00:00:01"},
+        {"id": 1, "n": "a", "ts": "2024-01-01 00:00:04"},
+    ),
+    ("delete", {"id": 2, "n": "a", "ts": "2024-01-01 00:00:03"}, None),
+    (
+        "update",
+        {"id": 3, "n": "b", "ts": "2024-01-01 00:00:02"},
+        {"id": 3, "n": "a", "ts": "2024-01-01 00:00:20"},
+    ),
+    ("insert", None, {"id": 5, "n": "b", "ts": "2024-01-01 00:00:30"}),
+    ("delete", {"id": 5, "n": "b", "ts": "2024-01-01 00:00:30"}, None),
+    ("insert", None, {"id": 6, "n": "b", "ts": "2024-01-01 00:00:31"}),
+    ("insert", None, {"id": 9, "n": "z", "ts": "2099-01-01 00:00:00"}),
+]
+TIMED = (
+    "id INT, n STRING, ts TIMESTAMP(3), pt AS PROCTIME(),"
+    " WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE"
+)
+_SESSION = "SESSION(TABLE t PARTITION BY n, DESCRIPTOR(ts), INTERVAL '5' SECOND)"
+_ROWS = f"SELECT id, n, window_start, window_end FROM TABLE({_SESSION}) WHERE n <> 'z'"
+_TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+_RANKED = (
+    "SELECT id, window_end FROM (SELECT *, ROW_NUMBER() OVER ("
+    "PARTITION BY window_start, window_end ORDER BY id) AS r FROM"
+)
+#: Queries of windows of rows that are updated.
+WINDOWS = (
+    (
+        "SELECT id, n, CAST(ts AS STRING), window_start, window_end, window_time"
+        f" FROM TABLE({_SESSION}) WHERE n <> 'z'"
+    ),
+    f"SELECT n, COUNT(*) AS c FROM ({_ROWS}) GROUP BY n",
+    f"SELECT n, COUNT(*) AS c, window_start FROM ({_ROWS}) GROUP BY n, window_start, window_end",
+    f"{_RANKED} ({_ROWS})) WHERE r = 1",
+    (
+        f"SELECT a.id, b.window_end FROM ({_ROWS}) AS a JOIN ({_ROWS}) AS b ON a.id = b.id"
+        " AND a.window_start = b.window_start AND a.window_end = b.window_end"
+    ),
+    f"SELECT n, window_time FROM TABLE({_SESSION}) ORDER BY window_time",
+    f"SELECT id, n, window_end FROM TABLE({_TUMBLE}) WHERE n <> 'z'",
+    f"SELECT n, COUNT(*) AS c FROM TABLE({_TUMBLE}) WHERE n <> 'z' GROUP BY n",
+    f"{_RANKED} TABLE({_TUMBLE})) WHERE r = 1",
+    *(
+        f"SELECT id, n FROM TABLE({function}(TABLE t, DESCRIPTOR(pt), {sizes}))"
+        for function, sizes in (
+            ("TUMBLE", "INTERVAL '1' DAY"),
+            ("HOP", "INTERVAL '1' DAY, INTERVAL '2' DAY"),
+            ("CUMULATE", "INTERVAL '1' DAY, INTERVAL '1' DAY"),
+        )
+    ),
+    (
+        "SELECT n, COUNT(*) AS c FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(pt), INTERVAL '1' DAY))"
+        " GROUP BY n"
+    ),
+    f"{_RANKED} TABLE(TUMBLE(TABLE t, DESCRIPTOR(pt), INTERVAL '1' DAY))) WHERE r = 1",
+)
+
+
+def timed_cases() -> Iterator[Case]:
+    """Yield queries of windows of a table of changes."""
+    for sql in WINDOWS:
+        yield table("debezium-json", list(messages("debezium-json", TIMES)), TIMED, sql)
+
+
 WRITTEN = "i INT, s STRING, m MAP<STRING, INT>, r ROW<a INT, b ARRAY<STRING>>, b BYTES, f DOUBLE"
 DECIMALS = "SELECT CAST(d AS DECIMAL(20, 10)) FROM (VALUES ('1E-7'), ('100'), ('-2.5')) AS v(d)"
 ROWS = """VALUES (1, 'x"é', MAP['k', 1], ROW(1, ARRAY['q']), X'0102', 1.5E0),
@@ -487,7 +558,7 @@ def statements_of(case: Mapping[str, Any], place: Path) -> list[str]:
     return [sql.replace("{path}", str(place / "c")) for sql in case.get("setup", ())]
 
 
-READS: Sequence[Case] = (*read_cases(), *relational_cases())
+READS: Sequence[Case] = (*read_cases(), *relational_cases(), *timed_cases())
 WRITES: Sequence[Case] = tuple(written_cases())
 
 

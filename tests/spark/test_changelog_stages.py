@@ -362,10 +362,6 @@ REFUSED = {
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY id), COUNT(*) OVER (PARTITION BY id"
     " ORDER BY v) FROM s": "OVER several windows",
     "SELECT PERCENT_RANK() OVER (PARTITION BY v ORDER BY id) FROM s": "PERCENT_RANK OVER rows",
-    "SELECT window_end, n FROM TABLE(TUMBLE((SELECT v, COUNT(*) AS n, PROCTIME() AS pt FROM s"
-    " GROUP BY v), DESCRIPTOR(pt), INTERVAL '1' MINUTE))": (
-        "TUMBLE of rows that are updated, without GROUP BY of its windows,"
-    ),
     f"SELECT *, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) FROM {BY_CLOCK}": (
         "OVER of windows of the processing time"
     ),

@@ -361,7 +361,7 @@ def test_timers_fire_in_the_order_of_their_times_however_many() -> None:
         def eval(self, ctx: ProcessContext, data: Partition) -> Iterator[int]:
             yield 1
 
-    context = PartitionContext(process_signature(Timed()), (), is_timed=True)
+    context = PartitionContext(process_signature(Timed()), (), "UTC", is_timed=True)
     start = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
     context.enter(start, None)
     order = [(place * 7919) % 20_000 for place in range(20_000)]
@@ -459,10 +459,18 @@ def test_functions_of_partitions_keep_their_state_between_micro_batches(
 
 
 @pytest.mark.usefixtures("one_task", "one_file_at_a_time")
+@pytest.mark.parametrize(
+    ("time", "order"),
+    [
+        ("TIMESTAMPADD(SECOND, s, TIMESTAMP '2024-01-01 00:00:00')", ""),
+        ("TO_TIMESTAMP_LTZ(1704067200 + s, 0)", "ORDER BY ts"),
+    ],
+)
 def test_timers_fire_when_the_watermark_has_passed_them(
-    streaming: TableEnvironment, tmp_path: Path
+    streaming: TableEnvironment, tmp_path: Path, time: str, order: str
 ) -> None:
     """Also of partitions without new rows; those that have fired are not returned again."""
+    streaming.execute_sql("SET 'table.local-time-zone' = 'Asia/Tokyo'")
     place = tmp_path / "timed"
     place.mkdir()
     lines = ["a,1,0\nb,1,0\n", "a,2,3\n", "c,1,65\n"]
@@ -470,16 +478,18 @@ def test_timers_fire_when_the_watermark_has_passed_them(
         (place / f"{number}").write_text(text, encoding="utf-8")
         os.utime(place / f"{number}", (1_700_000_000 + number,) * 2)
     streaming.execute_sql(
-        "CREATE TABLE timed (k STRING, v INT, s INT,"
-        " ts AS TIMESTAMPADD(SECOND, s, TIMESTAMP '2024-01-01 00:00:00'),"
+        f"CREATE TEMPORARY TABLE timed (k STRING, v INT, s INT, ts AS {time},"
         f" WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'path' = '{place}',"
         " 'format' = 'csv', 'source.monitor-interval' = '50 ms')"
     )
-    sql = "SELECT * FROM reminders(data => TABLE timed PARTITION BY k, on_time => DESCRIPTOR(ts))"
+    table = f"TABLE timed PARTITION BY k {order}"
+    sql = f"SELECT * FROM reminders(data => {table}, on_time => DESCRIPTOR(ts))"
     rows = [
         (key, name, count, time.minute * 60 + time.second)
         for key, name, count, time in changelog(streaming, sql)
     ]
+    streaming.execute_sql("DROP TEMPORARY TABLE timed")
+    streaming.execute_sql("RESET 'table.local-time-zone'")
 
     assert sorted(rows) == sorted([
         ("a", "row a", 1, 0), ("b", "row b", 1, 0),
@@ -495,7 +505,7 @@ def test_timers_fire_when_the_watermark_has_passed_them(
     [
         (
             "reminders(data => TABLE t PARTITION BY k, on_time => DESCRIPTOR(ts))",
-            "the function reminders with timers by another column than a rowtime TIMESTAMP",
+            "the function reminders with timers by another column than a rowtime",
         ),
         (
             "counted(TABLE t PARTITION BY k ORDER BY v)",

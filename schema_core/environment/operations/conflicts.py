@@ -12,6 +12,7 @@ from schema_core.environment.session import Session
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import scans_in
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.query.lookup_joins import lookups_in
 from schema_core.query.relation import Relation, result_columns
 from schema_core.query.upsert_keys import upsert_keys
 from schema_core.sql.statement_syntax import Insert
@@ -124,7 +125,10 @@ def _has_upsert_key(
 
 
 def _sources_without_watermark(session: Session, relation: Relation) -> Iterator[str]:
-    for scan in {id(scan): scan for scan in scans_in(session.executable(relation))}.values():
+    query = session.executable(relation)
+    looked_up = {id(lookup.scan) for lookup in lookups_in(query)}
+    scans = {id(scan): scan for scan in scans_in(query) if id(scan) not in looked_up}
+    for scan in scans.values():
         source = session.bind(scan.table.identifier, scan.timestamp)
         is_inline = isinstance(source.table, InlineTable)
         if not is_inline and not source.table.resolved_schema.watermark_specs:

@@ -20,6 +20,7 @@ from schema_core.expressions.process_functions import (
 )
 from schema_core.expressions.user_functions import ProcessTableFunction
 from schema_core.query.relation import TimerColumns
+from schema_core.spark.compiler.udfs.calendars import util_zone
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +45,7 @@ class ProcessTask:
         order: For each key of ORDER BY whether it descends, and whether NULL is last.
         is_single: Whether the function has one column, of which `eval` yields the values.
         timers: The columns by which timers fire as rows arrive; None if they fire at the end.
+        zone: The time zone whose clock is that of the watermark of a TIMESTAMP_LTZ.
     """
 
     function: ProcessTableFunction
@@ -56,6 +58,7 @@ class ProcessTask:
     order: tuple[tuple[bool, bool], ...]
     is_single: bool
     timers: TimerColumns | None = None
+    zone: str = "UTC"
 
     def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Compute the rows of batches of single rows."""
@@ -76,7 +79,7 @@ class ProcessTask:
         rows = [self.convert(row) for row in received]
         times = _times(table)
         partition = PartitionContext(
-            self.signature, rows[0][1] if rows else (), is_timed=times is not None
+            self.signature, rows[0][1] if rows else (), self.zone, is_timed=times is not None
         )
         results = self._call(rows, received, times, partition)
         passed = [name for name in table.column_names if name.startswith(PASSED)]
@@ -241,10 +244,11 @@ class PartitionContext(ProcessContext):
     """The context of a partition: its state and its timers."""
 
     def __init__(
-        self, signature: ProcessSignature, keys: tuple[Any, ...], *, is_timed: bool
+        self, signature: ProcessSignature, keys: tuple[Any, ...], zone: str, *, is_timed: bool
     ) -> None:
         self._signature = signature
         self._keys = keys
+        self._zone = util_zone(zone)
         self._is_timed = is_timed
         self._state: dict[str, Any] = {}
         #: the timers by name, or by time without one, each with the number of its registration
@@ -276,12 +280,16 @@ class PartitionContext(ProcessContext):
         return self._timers.pop(heappop(self._queue)[2])[1]
 
     def time_of_next_timer(self) -> int | None:
-        """Return the time of the timer that fires next, in milliseconds since 1970."""
+        """Return the time of the timer that fires next, in milliseconds since 1970.
+
+        That of a TIMESTAMP_LTZ is the local time, as that of a watermark.
+        """
         while self._queue:
             time, number, key = self._queue[0]
             registered = self._timers.get(key)
             if registered is not None and registered[0] == number:
-                return (time.replace(tzinfo=dt.UTC) - _EPOCH) // _MILLISECOND
+                local = time if time.tzinfo is None else time.astimezone(self._zone)
+                return (local.replace(tzinfo=dt.UTC) - _EPOCH) // _MILLISECOND
             heappop(self._queue)
         return None
 

@@ -85,6 +85,7 @@ def process_rows(context: OperatorContext, table: relational.ProcessTable) -> st
         tuple((descends, last) for _, descends, last in order),
         not isinstance(returned, RowType),
         call.timers,
+        zone,
     )
     output = output_columns(rows.schema, made, has_timers=call.timers is not None)
     if signature.is_set:

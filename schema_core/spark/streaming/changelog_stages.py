@@ -75,6 +75,7 @@ from schema_core.spark.streaming.stage_plans import (
     AnyStage,
     Conversion,
     Gate,
+    Input,
     SourceChanges,
     Stage,
     StagedQuery,
@@ -83,7 +84,6 @@ from schema_core.spark.streaming.stage_plans import (
 )
 from schema_core.spark.streaming.state_retention import FOREVER
 from schema_core.spark.streaming.time_stages import TIMES
-from schema_core.types import LocalZonedTimestampType
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Functions between rows and changes.
@@ -304,30 +304,32 @@ class _Staging(JoinStages):
     def _require_window_aggregates(self, result: Relation) -> None:
         """Require that the rows of windows are grouped by them if they are updated, as in Flink.
 
-        Other operations of windows return rows that later changes would update: of those of TUMBLE,
-        HOP and CUMULATE by a rowtime, each change is of the windows of its row.
+        Ranks and joins of windows are refused, except those of sessions, which are then not of
+        windows. Of all other operations, each change of TUMBLE, HOP and CUMULATE is of the windows
+        of its row, and those of a session arrive when it ends.
         """
         updated = {
             id(stage.result): stage
             for stage in self.stages
             if isinstance(stage, Gate) and not stage.input.inserts and not stage.keeps_late
         }
-        rows = [
-            input_.rows
+        read: list[tuple[AnyStage | None, Relation]] = [
+            (stage, input_.rows)
             for stage in self.stages
             if not (isinstance(stage, Stage) and stage.complete and stage.name in WINDOW_AGGREGATES)
             for input_ in stage.inputs
         ]
-        for relation in (*rows, result):
+        for stage, relation in (*read, (None, result)):
             for part in relations_in(relation):
                 gate = updated.get(id(part))
-                if gate is not None and relation is result and gate.windows is None:
-                    self.returns_updated_windows = True
-                elif gate is not None:
+                if gate is None:
+                    continue
+                is_of_windows = isinstance(stage, Stage) and stage.complete and stage.name != "OVER"
+                if isinstance(stage, Stage) and is_of_windows and not gate.is_extended:
                     self.refuse(
-                        f"{gate.name} of rows that are updated, without GROUP BY of its windows,",
-                        HINT,
+                        f"{stage.name} of windows of {gate.name} whose rows are updated", HINT
                     )
+                self.returns_updated_windows = True
 
     def _conversion(self, function: relational.ProcessTable) -> Relation:
         """Return the result of TO_CHANGELOG or FROM_CHANGELOG."""
@@ -372,11 +374,12 @@ class _Staging(JoinStages):
             rows = self._wait_for(rows, by_time[0][0], name)
         alias = rows.alias if isinstance(rows, relational.Named) else INPUT
         key = [Ref(columns[place].name, columns[place].type, alias) for place in call.key]
-        if has_timers:
-            return self._timed_function(table, call, rows, key)
-        input_ = self.make_input(rows, key, [NEW], by_arrival=True)
+        marks = (NEW, *TIMERS) if has_timers else (NEW,)
+        input_ = self.make_input(rows, key, marks, by_arrival=True)
         if TimestampKind.PROCTIME in kinds:
             input_ = replace(input_, arrival=input_.scan.columns[by_time[0][0]])
+        if has_timers:
+            return self._timed_function(table, call._replace(order=by_time), rows, input_)
         width = len(call.passed)
         mark = Column(NEW.name, NEW.expression.type)
         passed = (*table.columns[:width], mark, *table.columns[width:])
@@ -391,26 +394,21 @@ class _Staging(JoinStages):
         table: relational.ProcessTable,
         call: relational.ProcessCall,
         rows: Relation,
-        key: Sequence[Ref],
+        input_: Input,
     ) -> Relation:
         """Return the rows of a function whose timers fire by the watermark; see `_run_timers`."""
         name, columns = operation_name(table), table.input.columns
         time = columns[call.time or 0]
-        kind = timestamp_kind(time.type)
-        if kind is not TimestampKind.ROWTIME or isinstance(time.type, LocalZonedTimestampType):
-            self.refuse(f"{name} with timers by another column than a rowtime TIMESTAMP", HINT)
-        if call.order and call.number is None:
-            self.refuse(f"{name} with timers and ORDER BY", "leave out ORDER BY, or use batch mode")
+        if timestamp_kind(time.type) is not TimestampKind.ROWTIME:
+            self.refuse(f"{name} with timers by another column than a rowtime", HINT)
         if not self.is_in_time(rows) or self.delay_of(rows):
             self.refuse(f"{name} with timers, of rows that arrive after the watermark,", HINT)
         self.timed |= self.sources_of(rows)
-        input_ = self.make_input(rows, key, [NEW, *TIMERS], by_arrival=True)
         first, width = len(columns), len(call.passed)
         number = Column(KEY_NUMBER.name, KEY_NUMBER.expression.type)
         more = (Column(NEW.name, NEW.expression.type), number)
         passed = (*table.columns[:width], *more, *table.columns[width:], NEXT_TIMER)
         call = call._replace(
-            order=(),
             passed=(*call.passed, first, first + 4),
             arrives=True,
             timers=relational.TimerColumns(*range(first, first + 5)),

@@ -310,12 +310,13 @@ class StageBuilder(ABC):
         windows: relational.WindowTable | None = None,
         arrival: int | None = None,
         keeps_late: bool = False,
+        has_removals: bool = False,
         wait: int = 0,
     ) -> Scan:
         """Return the rows of a relation by row, when their time has passed.
 
-        See `Gate` for `windows`; `arrival` is the position of the column in `rows`. After their
-        time, rows wait for further milliseconds.
+        See `Gate` for `windows` and `has_removals`; `arrival` is the position of the column in
+        `rows`. After their time, rows wait for further milliseconds.
         """
         if not (is_end or keeps_late or self.inserts(rows)):
             self.refuse(f"{name} of rows that are updated", HINT)
@@ -338,6 +339,7 @@ class StageBuilder(ABC):
             windows,
             None if arrival is None else own[arrival],
             keeps_late,
+            has_removals,
             delay + wait,
         )
         self.stages.append(gate)

@@ -19,6 +19,7 @@ from schema_core.spark.streaming.group_windows import ANY, INPUT
 from schema_core.spark.streaming.incremental import StreamPlan
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import BigIntType
+from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Prefix of the names of tables whose rows a stage reads or returns.
 RESULT: Final = f"{PREFIX}result"
@@ -203,6 +204,7 @@ class Gate:
         arrival: The column of `input` that gets the time of the micro-batch in which a row arrives,
             for windows of the processing time; None for a rowtime.
         keeps_late: Whether late rows are returned, too, and changes that remove rows.
+        has_removals: Whether changes that remove rows of a session are returned, too.
         delay: For how many milliseconds rows wait after the watermark has passed their time: those
             of an interval join arrive later than the watermark of the sources.
     """
@@ -215,19 +217,19 @@ class Gate:
     windows: relational.WindowTable | None = None
     arrival: Column | None = None
     keeps_late: bool = False
+    has_removals: bool = False
     delay: int = 0
 
     @property
     def inserts(self) -> bool:
         """Whether rows are only added to the result."""
-        return self.input.inserts or not self.keeps_late
+        return self.input.inserts or not (self.keeps_late or self.has_removals)
 
     @property
     def apart(self) -> tuple[str, ...]:
         """The columns by which a row that is removed differs from the one that was added."""
-        if self.arrival is None:
-            return ()
-        return (self.arrival.name, self.result.columns[-1].name)
+        first = () if self.arrival is None else (self.arrival.name,)
+        return tuple(dict.fromkeys((*first, *processing_times(self.result.columns))))
 
     @property
     def is_rewritten(self) -> bool:
@@ -414,6 +416,13 @@ class StagedQuery:
             else (scan, frozenset(column.name for column in scan.columns))
             for scan, changes in zip(self.sources, self.changes, strict=True)
         ]
+
+
+def processing_times(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns with the processing time, which no two changes have in common."""
+    return tuple(
+        column.name for column in columns if timestamp_kind(column.type) is TimestampKind.PROCTIME
+    )
 
 
 def scan_of(columns: Sequence[Column], number: object) -> Scan:

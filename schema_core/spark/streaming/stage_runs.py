@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
@@ -33,7 +34,7 @@ from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.reading.changelog_functions import decode_changes, encode_changes
 from schema_core.spark.reading.comparison import comparable
-from schema_core.spark.reading.row_kinds import has_kinds
+from schema_core.spark.reading.row_kinds import KIND, has_kinds
 from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 from schema_core.spark.streaming.source_rows import (
     ROW,
@@ -58,6 +59,8 @@ from schema_core.spark.streaming.stage_plans import (
     StagedQuery,
     TimeExpiry,
     VersionExpiry,
+    processing_times,
+    scan_with_kind,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
@@ -133,6 +136,12 @@ class StageRuns:
         )
         self._by_row_scans = _identities(query.relations_by_row())
         self._in_order_scans = _identities(query.relations_in_order())
+        #: a row that is removed at once extends a session, too
+        self._in_sessions = _identities(
+            stage.input.rows
+            for stage in query.stages
+            if isinstance(stage, Gate) and stage.is_extended
+        )
         #: the micro-batch, and its time in milliseconds
         self._number, self._now = 0, 0
         #: the times of the micro-batch
@@ -141,7 +150,9 @@ class StageRuns:
             (number, place): self._rows_in(
                 f"{number}-{place}",
                 inserts=stage.inputs[place].inserts,
-                apart=stage.apart if isinstance(stage, Gate) else (),
+                apart=stage.apart
+                if isinstance(stage, Gate)
+                else processing_times(stage.inputs[place].scan.columns),
             )
             for number, stage in enumerate(query.stages)
             for place in stage.kept
@@ -284,9 +295,13 @@ class StageRuns:
             return self._changes_as_rows(self._query.sources[place], rows)
         if changes.inserts:
             return adding(rows)
+        for name in processing_times(self._query.sources[place].columns):
+            rows = _at_time(rows, name, self._now)
         if changes.key:
             return self._normalize(place, rows, changes.key)
-        return without_opposites(rows.drop(CHANGE_ORDER))
+        rows = rows.drop(CHANGE_ORDER)
+        is_in_session = id(self._query.sources[place]) in self._in_sessions
+        return rows if is_in_session else without_opposites(rows)
 
     def _changes_as_rows(self, scan: Scan, rows: DataFrame) -> DataFrame:
         """Return changes in their order, as added rows with their kind as the last column.
@@ -356,7 +371,10 @@ class StageRuns:
         if gate.is_rewritten:
             rows = self._with_waiting(gate, rows, stored, is_kept)
             rows = stored.replace(rows.where(is_kept)).where(f"NOT ({is_waiting})")
-            return self._with_window_time(gate, rows, times.now)
+            rows = self._with_time_of_end(gate, rows, times.now)
+            if gate.has_removals:
+                return without_opposites(rows)
+            return stored.remaining(rows) if gate.is_extended else rows
         if gate.windows is not None:
             rows = self._with_windows(gate, rows)
         has_late = not gate.keeps_late and gate.arrival is None
@@ -367,7 +385,7 @@ class StageRuns:
             rows = waiting.where(is_kept).union(rows)
         rows = rows.where(f"NOT ({is_waiting})")
         rows = stored.remaining(rows) if gate.inserts else without_opposites(rows)
-        return self._with_window_time(gate, rows, times.now)
+        return self._with_time_of_end(gate, rows, times.now)
 
     def _end_of_wait(self, gate: Gate) -> str:
         """Return the watermark or processing time at which a row of a gate is returned."""
@@ -395,16 +413,23 @@ class StageRuns:
         return nodes.to_sql(earlier_clock(millis, delay, zone))
 
     def _with_windows(self, gate: Gate, rows: DataFrame) -> DataFrame:
-        """Return changes of the input of a gate with their windows."""
+        """Return changes of the input of a gate with their windows.
+
+        As in Flink, a row that is removed extends a session, too.
+        """
         windows = cast("relational.WindowTable", gate.windows)
-        own = [quote(name) for name in (*(item.name for item in gate.input.scan.columns), ROW_KIND)]
-        changes = {id(gate.input.scan): Changes(rows.select(*own), gate.input.inserts)}
-        return self._by_row(windows, changes)
+        columns = gate.input.scan.columns
+        scan, width = scan_with_kind(columns), len(columns)
+        names = [column.name for column in (*windows.columns, KIND)]
+        columns = (*windows.columns[:width], KIND, *windows.columns[width:])
+        windows = replace(windows, input=scan, columns=columns)
+        own = rows.select(*(quote(column.name) for column in scan.columns))
+        return self._frame_of(windows, columns, {id(scan): own}).select(*map(quote, names))
 
     def _with_waiting(
         self, gate: Gate, rows: DataFrame, stored: StoredRows, is_kept: str
     ) -> DataFrame:
-        """Return the rows that wait and new ones, with their windows.
+        """Return the changes that wait and new ones, with their windows.
 
         A late row of a session that waits is kept, as in Flink.
         """
@@ -417,13 +442,15 @@ class StageRuns:
         waiting = stored.rows_before(self._with_windows(gate, rows))
         if waiting is not None:
             rows = waiting.where(is_kept).select(*own).union(rows.select(*own))
-        return self._with_windows(gate, stored.remaining(rows))
+        return self._with_windows(gate, rows)
 
-    def _with_window_time(self, gate: Gate, rows: DataFrame, millis: int) -> DataFrame:
+    @staticmethod
+    def _with_time_of_end(gate: Gate, rows: DataFrame, millis: int) -> DataFrame:
         """Return the rows of windows of the processing time with the time at which they end."""
-        if gate.arrival is None:
+        names = gate.apart if gate.has_removals else [gate.result.columns[-1].name]
+        if gate.arrival is None and not gate.has_removals:
             return rows
-        return _at_time(rows, gate.result.columns[-1].name, millis)
+        return reduce(lambda frame, name: _at_time(frame, name, millis), names, rows)
 
     # --- stages --------------------------------------------------------------------------------
 

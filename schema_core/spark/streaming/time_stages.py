@@ -54,7 +54,8 @@ TIMES: Final = frozenset({TimestampKind.ROWTIME, TimestampKind.PROCTIME})
 class TimeStages(StageBuilder):
     """Methods return a relation that is computed by row, after adding the stages below it.
 
-    `waits` is whether rows of windows wait if they are updated, as their aggregates require.
+    `waits` is whether rows of windows that are updated wait without their removals, as the
+    aggregates of windows require.
     """
 
     def __init__(self, retention: timedelta, *, waits: bool) -> None:
@@ -67,9 +68,11 @@ class TimeStages(StageBuilder):
         if kind not in TIMES:
             self.refuse(f"{window.function} by a column that is not a time attribute", HINT)
         rows, is_by_clock = self._by_row(window.input), kind is TimestampKind.PROCTIME
-        is_later = is_by_clock or window.function == "SESSION"
-        if not (is_later or self._waits or self.inserts(rows)):
+        is_session = window.function == "SESSION"
+        has_removals = not (self._waits or self.inserts(rows))
+        if has_removals and not is_session:
             return replace(window, input=rows)
+        is_later = is_by_clock or is_session
         if not is_by_clock:
             time = place_of(window.time, window.columns)
             self._require_time_of_rows(rows, time, window.function)
@@ -80,8 +83,10 @@ class TimeStages(StageBuilder):
             is_end=True,
             windows=window if is_later else None,
             arrival=place_of(window.time, window.columns) if is_by_clock else None,
+            has_removals=has_removals,
         )
-        self.windows[id(result)] = bounds_of_window(window)
+        if not has_removals:  # as in Flink, operations of such rows are not those of windows
+            self.windows[id(result)] = bounds_of_window(window)
         return result
 
     def _wait_for(self, rows: Relation, place: int, name: str) -> Relation:
