@@ -246,6 +246,14 @@ QUERIES = {
         ids_of_counts,
         view=f"CREATE TEMPORARY VIEW grouped AS SELECT {GROUPED} AS k, id FROM source",
     ),
+    # a timer of each row returns its id
+    "timers": Query(
+        "id BIGINT, name STRING",
+        """SELECT id, name FROM reminded(data => TABLE grouped PARTITION BY k,
+        on_time => DESCRIPTOR(ts))""",
+        count_ids,
+        view=f"CREATE TEMPORARY VIEW grouped AS SELECT {GROUPED} AS k, id, ts FROM source",
+    ),
     # the rows of a key arrive in different files; the first one is that of the source
     "conflicts": Query(
         "id BIGINT, name STRING, PRIMARY KEY (id) NOT ENFORCED",

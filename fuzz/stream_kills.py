@@ -57,13 +57,14 @@ ATTEMPTS = 3
 TIMEOUT = 240.0
 
 JOB = """
+import datetime as dt
 import sys
 from collections.abc import Iterator
 from typing import Annotated
 
 from schema_core import (
-    ArgumentHint, ArgumentTrait, EnvironmentSettings, ProcessTableFunction, Row, StateHint,
-    TableEnvironment, udptf,
+    ArgumentHint, ArgumentTrait, EnvironmentSettings, ProcessContext, ProcessTableFunction, Row,
+    StateHint, TableEnvironment, udptf,
 )
 
 
@@ -81,6 +82,19 @@ class Counted(ProcessTableFunction):
         yield row.id, number.value
 
 
+class Reminded(ProcessTableFunction):
+    def eval(
+        self,
+        ctx: ProcessContext,
+        data: Annotated[Row, ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE)],
+    ) -> Iterator[tuple[int, str]]:
+        ctx.register_on_time(ctx.time() + dt.timedelta(seconds=5), str(data.id))
+        return iter(())
+
+    def on_timer(self, ctx: ProcessContext) -> Iterator[tuple[int, str]]:
+        yield int(ctx.current_timer()), "timer"
+
+
 root, columns, query, view, start, remote, source, options, *sinks = sys.argv[1:]
 spark = None
 if remote:
@@ -96,6 +110,8 @@ environment.execute_sql(
 )
 counted = udptf(Counted, result_type="ROW<id BIGINT, number BIGINT>")
 environment.create_temporary_function("counted", counted)
+reminded = udptf(Reminded, result_type="ROW<id BIGINT, name STRING>")
+environment.create_temporary_function("reminded", reminded)
 if view:
     environment.execute_sql(view)
 statements = environment.create_statement_set()

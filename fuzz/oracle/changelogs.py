@@ -481,6 +481,29 @@ WINDOWS = (
 )
 
 
+#: Process table functions of rows that are updated, by their names.
+FUNCTIONS = {
+    name: f"CREATE TEMPORARY FUNCTION {name} AS 'com.acme.udf.{class_}'"
+    for name, class_ in (
+        ("kinds", "Kinds"),
+        ("kinds_before", "KindsBefore"),
+        ("kinds_of_rows", "KindsOfRows"),
+    )
+}
+PROCESSED = (
+    "SELECT * FROM kinds(TABLE t PARTITION BY id)",
+    "SELECT * FROM kinds(TABLE t PARTITION BY n)",
+    "SELECT * FROM kinds_before(TABLE t PARTITION BY id)",
+    "SELECT * FROM kinds_of_rows(TABLE t)",
+)
+
+
+def processed_cases() -> Iterator[Case]:
+    """Yield queries of process table functions of a table of changes."""
+    for sql in PROCESSED:
+        yield table("debezium-json", list(messages("debezium-json", HISTORY)), KEYED, sql)
+
+
 def timed_cases() -> Iterator[Case]:
     """Yield queries of windows of a table of changes."""
     for sql in WINDOWS:
@@ -530,7 +553,11 @@ def questions(cases: Sequence[Case], folder: Path) -> Iterator[dict[str, Any]]:
             yield {"setup": setup, "sql": "SELECT * FROM `lines`", "config": config}
             continue
         yield {
-            "setup": [*make_tables(case, place), *statements_of(case, place)],
+            "setup": [
+                *make_tables(case, place),
+                *statements_of(case, place),
+                *(FUNCTIONS.values() if case["sql"] in PROCESSED else ()),
+            ],
             "sql": case["sql"],
             "config": {"table.dml-sync": "true", **case["config"]},
         }
@@ -558,7 +585,12 @@ def statements_of(case: Mapping[str, Any], place: Path) -> list[str]:
     return [sql.replace("{path}", str(place / "c")) for sql in case.get("setup", ())]
 
 
-READS: Sequence[Case] = (*read_cases(), *relational_cases(), *timed_cases())
+READS: Sequence[Case] = (
+    *read_cases(),
+    *relational_cases(),
+    *timed_cases(),
+    *processed_cases(),
+)
 WRITES: Sequence[Case] = tuple(written_cases())
 
 

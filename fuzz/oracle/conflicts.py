@@ -1,4 +1,4 @@
-"""Records what Flink writes for INSERT with ON CONFLICT DO NOTHING and DO ERROR.
+"""Records what Flink writes for INSERT with ON CONFLICT.
 
     python -m fuzz.oracle.conflicts [--oracle .oracle]
 
@@ -50,7 +50,7 @@ QUERIES: Final[Mapping[str, str]] = {
     "SELECT k, MAX(v) FROM s GROUP BY k": SINK,
     "SELECT MOD(k, 2), v FROM s WHERE v <> 'a' UNION ALL SELECT k, v FROM moves WHERE k > 4": SINK,
 }
-ACTIONS: Final = ("NOTHING", "ERROR")
+ACTIONS: Final = ("NOTHING", "ERROR", "DEDUPLICATE")
 
 
 def files_of(name: str) -> list[str]:

@@ -51,6 +51,6 @@ if [ -d "$dir/formats" ]; then
 fi
 classpath=$(ls "$dir"/flink/deps/lib/*.jar | tr '\n' ':')
 find "$here/java" -name '*.java' > "$dir/sources"
-javac -nowarn -Xlint:none -d "$dir/classes" -cp "$classpath" "@$dir/sources"
+javac -parameters -nowarn -Xlint:none -d "$dir/classes" -cp "$classpath" "@$dir/sources"
 cp -r "$here/java/META-INF" "$dir/classes/"
 echo "ready: sh $here/ask.sh $dir < questions.jsonl > answers.jsonl"

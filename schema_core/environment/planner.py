@@ -212,8 +212,9 @@ class Planner(Protocol):
         NULL. Values are cast as on assignment. `overwrite` replaces the rows of the table or, if
         partitioned, of the partitions that get rows. The values of `partition`, the PARTITION
         clause, are columns of the query already: a partition named in full is replaced even without
-        rows, as in Flink. `on_conflict`, NOTHING or ERROR, is what a streaming job does with rows
-        of the query that have the same primary key; None if the connector replaces rows.
+        rows, as in Flink. `on_conflict` (DEDUPLICATE, NOTHING or ERROR) is what a streaming job
+        does with rows of the query that have the same primary key; None if the connector replaces
+        rows.
         """
 
     def create_as(
@@ -226,8 +227,8 @@ class Planner(Protocol):
     ) -> JobGraph:
         """Prepare CREATE TABLE AS: register the table and write the query into it (FLIP-218)."""
 
-    def explain(self, query: Relation) -> str:
-        """Return the plan of the engine for a query."""
+    def explain(self, query: Relation, *, on_conflict: str | None = None) -> str:
+        """Return the plan of the engine for a query, which `insert` may write."""
 
 
 @runtime_checkable

@@ -54,6 +54,8 @@ class ArgumentTrait(Enum):
     PASS_COLUMNS_THROUGH = "PASS_COLUMNS_THROUGH"  # noqa: S105 - not a password
     #: the table may be updated; rows of bounded tables are insertions
     SUPPORT_UPDATES = "SUPPORT_UPDATES"
+    #: rows before updates are passed, too, if PARTITION BY is an upsert key
+    REQUIRE_UPDATE_BEFORE = "REQUIRE_UPDATE_BEFORE"
     #: a call requires `on_time`
     REQUIRE_ON_TIME = "REQUIRE_ON_TIME"
 

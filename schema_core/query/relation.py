@@ -236,7 +236,8 @@ class ProcessCall(NamedTuple):
     table of a row. Rows without ORDER BY are in the order of their times, unless `arrives`: then in
     the order in which they arrive. With `timers`, these fire between the rows as the watermark
     advances, and a result has, as its last column, the time of the next timer of a partition, in a
-    row of its own.
+    row of its own. The column `kind` has the kinds of rows that are changes, of which those before
+    updates may be dropped.
     """
 
     function: Function
@@ -249,6 +250,8 @@ class ProcessCall(NamedTuple):
     number: int | None = None
     arrives: bool = False
     timers: TimerColumns | None = None
+    kind: int | None = None
+    drops_old_rows: bool = False
 
 
 class Model(NamedTuple):

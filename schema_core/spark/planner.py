@@ -196,6 +196,8 @@ class SparkPlanner:
             return self._streams.write(plan, query, target, columns, partition=partition)
         streams = is_streaming(self.context.options)
         changes = self._reader.change_query(query) if streams else None
+        # the connector replaces the rows of a bounded query, which are written once
+        action = None if on_conflict == "DEDUPLICATE" else on_conflict
         return self._writer.insert(
             changes or query,
             target,
@@ -204,10 +206,8 @@ class SparkPlanner:
             partition=partition,
             record=self._record,
             has_kinds=changes is not None,
-            on_conflict=on_conflict,
-            changes=self._changes_for_sink(query)
-            if changes is None and on_conflict is None
-            else None,
+            on_conflict=action,
+            changes=self._changes_for_sink(query) if changes is None and action is None else None,
         )
 
     @jvm_errors()
@@ -302,10 +302,10 @@ class SparkPlanner:
         return sink_losses(query, target, connector, self.context.options)
 
     @jvm_errors()
-    def explain(self, query: Relation) -> str:
+    def explain(self, query: Relation, *, on_conflict: str | None = None) -> str:
         """Return how a query is run, in sections: see `schema_core.spark.explain`."""
         columns, recorder = result_columns(query), ExplainRecorder()
-        if (plan := self._stream_plan(query)) is not None:
+        if (plan := self._stream_plan(query, on_conflict)) is not None:
             frame = self._streams.explained(plan, query, columns, recorder)
         else:
             frame = self._reader.frame(query, columns, reads=[], recorder=recorder)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fuzz.oracle.changelogs import AS_ROWS, NESTED, TIMED, create, make_tables, statements_of
+from fuzz.oracle.changelogs import (
+    AS_ROWS,
+    NESTED,
+    PROCESSED,
+    TIMED,
+    create,
+    make_tables,
+    statements_of,
+)
 from fuzz.oracle.streams import folded
 from schema_core import EnvironmentSettings, TableEnvironment
 from schema_core.errors import SchemaCoreError
@@ -31,13 +39,15 @@ RECORDED = [
 EVERYTHING = os.environ.get("CHANGELOGS") == "all"
 #: Queries of windows of changes, which are computed as they arrive.
 TIMED_CASES = [case for case in RECORDED if case["columns"] == TIMED]
+#: Process table functions of changes, which are called as they arrive.
+PROCESSED_CASES = [case for case in RECORDED if case["sql"] in PROCESSED]
 #: Queries of several tables, and tables that others have written.
 RELATIONAL = [case for case in RECORDED if "setup" in case]
 READ = [
     case
     for case in RECORDED
     if "setup" not in case
-    and case not in TIMED_CASES
+    and case not in (*TIMED_CASES, *PROCESSED_CASES)
     and (case["lines"] or "PRIMARY KEY" in case["columns"])
 ]
 CHANGED, CORRUPT = ([case for case in READ if key in case] for key in ("changes", "error"))

@@ -5,25 +5,36 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import pytest
 
 from fuzz.oracle.changelogs import (
     AS_ROWS,
     DUPLICATES,
+    FUNCTIONS,
     create,
     statements_of,
     table,
     tables_of,
 )
 from fuzz.oracle.streams import folded
+from schema_core import (
+    ArgumentHint,
+    ArgumentTrait,
+    ProcessTableFunction,
+    Row,
+    StateHint,
+    udptf,
+)
 from schema_core.errors import SchemaCoreError
 from tests.spark.recorded_changes import changes_until_stopped
 from tests.spark.test_change_formats import (
     EVERYTHING,
+    PROCESSED_CASES,
     READ,
     RELATIONAL,
     TIMED_CASES,
@@ -38,6 +49,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("one_task", "one_file_at_a_time")
 
+#: A table of the partitions of rows that are updated.
+UPDATED: Final = ArgumentHint(ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES)
 #: The option of an unbounded table.
 UNBOUNDED = {"source.monitor-interval": "50 ms"}
 
@@ -80,8 +93,8 @@ QUERIES = [
     and "VAR_POP" not in case["sql"]
     and not any("TABLE c" in statement for statement in case.get("setup", ()))
 ]
-QUERIES += [case for case in TIMED_CASES if "changes" in case]
-DRAWN = QUERIES if EVERYTHING else [*QUERIES[2::90], QUERIES[1 - len(TIMED_CASES)]]
+TIMED_QUERIES = [case for case in TIMED_CASES if "changes" in case]
+DRAWN = [*QUERIES, *TIMED_QUERIES] if EVERYTHING else [*QUERIES[2::90], TIMED_QUERIES[0]]
 
 
 @pytest.mark.parametrize("case", DRAWN, ids=[f"{each['format']}-{each['sql']}" for each in DRAWN])
@@ -95,6 +108,61 @@ def test_changes_of_arriving_files(
         assert changes == case["changes"]
     else:
         assert folded(changes) == folded(case["changes"])
+
+
+class Kinds(ProcessTableFunction):
+    """As the functions in fuzz/oracle/java."""
+
+    def eval(
+        self, seen: Annotated[Counter[str], StateHint()], row: Annotated[Row, UPDATED]
+    ) -> Iterator[str]:
+        seen["rows"] += 1
+        yield f"{seen['rows']} {kind_and_columns(row)}"
+
+
+class KindsBefore(ProcessTableFunction):
+    def eval(
+        self,
+        row: Annotated[
+            Row,
+            ArgumentHint(
+                ArgumentTrait.SET_SEMANTIC_TABLE,
+                ArgumentTrait.SUPPORT_UPDATES,
+                ArgumentTrait.REQUIRE_UPDATE_BEFORE,
+            ),
+        ],
+    ) -> Iterator[str]:
+        yield kind_and_columns(row)
+
+
+class KindsOfRows(ProcessTableFunction):
+    def eval(
+        self,
+        row: Annotated[
+            Row, ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES)
+        ],
+    ) -> Iterator[str]:
+        yield kind_and_columns(row)
+
+
+def kind_and_columns(row: Row) -> str:
+    name = row["n"]
+    return f"{row.get_row_kind()} {row['id']} {'null' if name is None else name}"
+
+
+DRAWN_FUNCTIONS = PROCESSED_CASES if EVERYTHING else PROCESSED_CASES[:1]
+
+
+@pytest.mark.parametrize("case", DRAWN_FUNCTIONS, ids=[case["sql"] for case in DRAWN_FUNCTIONS])
+def test_functions_of_changes(
+    session: SparkSession, tmp_path: Path, case: Mapping[str, Any]
+) -> None:
+    env = arriving(session, case, tmp_path, random.Random(json.dumps(case)))
+    for name, function in zip(FUNCTIONS, (Kinds, KindsBefore, KindsOfRows), strict=True):
+        env.create_temporary_function(name, udptf(function))
+    changes = changes_until_stopped(env.execute_sql(case["sql"]))
+
+    assert folded(changes) == folded(case["changes"])
 
 
 def test_windows_of_changes_that_flink_refuses(session: SparkSession, tmp_path: Path) -> None:

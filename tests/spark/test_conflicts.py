@@ -1,4 +1,4 @@
-"""ON CONFLICT DO NOTHING and DO ERROR leave the rows of Flink 2.3.0, or fail as its job does."""
+"""ON CONFLICT leaves the rows of Flink 2.3.0, or fails as its job does."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ DRAWN = [
     case
     for case in CASES
     if EVERYTHING
-    or case["sql"] == "SELECT k, v FROM batch"
-    or (case["sql"], case["action"]) == ("SELECT MAX(k), MAX(v) FROM s GROUP BY id", "NOTHING")
+    or (case["sql"] == "SELECT k, v FROM batch" and case["action"] != "DEDUPLICATE")
+    or (case["sql"] == "SELECT MAX(k), MAX(v) FROM s GROUP BY id" and case["action"] != "ERROR")
 ]
 UNBOUNDED = ", 'source.monitor-interval' = '50 ms'"
 
@@ -77,6 +77,15 @@ def test_rows_that_arrive(
         assert case["rows"] == (
             stored() if case in ROWS else remaining(capsys.readouterr().out.splitlines())
         )
+
+
+def test_kept_rows_are_explained(session: SparkSession, tmp_path: Path) -> None:
+    sql = "SELECT MAX(k), MAX(v) FROM s GROUP BY id"
+    env = environment(session, tmp_path, sql, "'connector' = 'print'", UNBOUNDED)
+    for action in ("NOTHING", "DEDUPLICATE"):
+        plan = env.explain_sql(statement_of({"sql": sql, "action": action}))
+
+        assert f"ON CONFLICT DO {action}: " in plan.partition("== State ==")[2]
 
 
 @pytest.mark.parametrize("case", ROWS if EVERYTHING else ROWS[:1], ids=label)

@@ -462,7 +462,9 @@ def test_functions_of_partitions_keep_their_state_between_micro_batches(
 @pytest.mark.parametrize(
     ("time", "order"),
     [
-        ("TIMESTAMPADD(SECOND, s, TIMESTAMP '2024-01-01 00:00:00')", ""),
+        pytest.param(
+            "TIMESTAMPADD(SECOND, s, TIMESTAMP '2024-01-01 00:00:00')", "", marks=pytest.mark.slow
+        ),
         ("TO_TIMESTAMP_LTZ(1704067200 + s, 0)", "ORDER BY ts"),
     ],
 )
@@ -504,7 +506,10 @@ def test_timers_fire_when_the_watermark_has_passed_them(
     ("call", "problem"),
     [
         (
-            "reminders(data => TABLE t PARTITION BY k, on_time => DESCRIPTOR(ts))",
+            (
+                "reminders(data => (SELECT k, v, PROCTIME() AS p FROM t) PARTITION BY k,"
+                " on_time => DESCRIPTOR(p))"
+            ),
             "the function reminders with timers by another column than a rowtime",
         ),
         (

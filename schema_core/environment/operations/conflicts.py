@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from schema_core.environment.connector import Ability, installed_connector
-from schema_core.environment.operations.streaming_sinks import consumes_updates_of, stores_old_rows
+from schema_core.environment.operations.streaming_sinks import (
+    consumes_updates_of,
+    has_updates,
+    stores_old_rows,
+)
 from schema_core.environment.options import MATERIALIZE, REQUIRE_ON_CONFLICT
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.session import Session
@@ -41,10 +45,10 @@ def conflict_action(
     chosen: Sequence[str],
     on_conflict: str | None,
 ) -> str | None:
-    """Return what a streaming job does with rows of one primary key: NOTHING, ERROR, or None.
+    """Return what a streaming job does with rows of one primary key: see `Planner.insert`.
 
-    None if the connector replaces rows by the key: for DEDUPLICATE, and if the key contains an
-    upsert key of the query. `chosen` are the columns that the query fills.
+    None if the connector replaces rows by the key: if the key contains an upsert key of the query,
+    and for DEDUPLICATE of rows that are only added. `chosen` are the columns that the query fills.
 
     Raises:
         UnsupportedError: with code `on-conflict-not-supported` for a table that appends the rows of
@@ -59,9 +63,10 @@ def conflict_action(
         raise _refuse(target, on_conflict, problem)
     if not _replaces_by_key(target) and not consumes_updates_of(session, relation, target):
         raise _refuse(target, on_conflict, _only_appends(target))
-    if on_conflict == "DEDUPLICATE":
+    waits = on_conflict != "DEDUPLICATE"
+    if not waits and not has_updates(session, relation):
         return None
-    if unmarked := sorted(_sources_without_watermark(session, relation)):
+    if waits and (unmarked := sorted(_sources_without_watermark(session, relation))):
         problem = f"all tables that it reads must have a watermark, which {', '.join(unmarked)} "
         raise _refuse(
             target,

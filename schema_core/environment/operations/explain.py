@@ -10,6 +10,7 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.secrets import mask_urls, without_secrets
 from schema_core.catalog.api import Capability
 from schema_core.environment.connector import secret_keys
+from schema_core.environment.operations.conflicts import conflict_action
 from schema_core.environment.operations.create_table import TableCreation, derive_creation
 from schema_core.environment.operations.data import (
     Writing,
@@ -43,14 +44,16 @@ def explain_query(
     relation: Relation,
     details: Iterable[ExplainDetail] = (),
     sink: Callable[[PlanNode], PlanNode] = lambda query: query,
+    on_conflict: str | None = None,
 ) -> str:
     """Return the typed plan of a query and the engine's, with secrets of tables masked.
 
-    `details` are explained beside the plans; `sink` returns the plan of the sink.
+    `details` are explained beside the plans; `sink` returns the plan of the sink, which resolves
+    conflicts by the action `on_conflict`.
     """
     executable, planner = session.executable(relation), session.planner
     tables = find_tables(executable)
-    wanted, plan = set(details), planner.explain(executable)
+    wanted, plan = set(details), planner.explain(executable, on_conflict=on_conflict)
     changes: ChangesOf | None = None
     if ExplainDetail.CHANGELOG_MODE in wanted and isinstance(planner, SupportsChangelogs):
         changes = planner.changelog_modes(executable)
@@ -136,7 +139,9 @@ def explain_write(
     details: Iterable[ExplainDetail] = (),
 ) -> str:
     """Return the plans of a query that is written into a table."""
-    chosen = [*require_fit(relation, target, how), *_partition(how)]
+    names = require_fit(relation, target, how)
+    action = conflict_action(session, relation, target, names, how.on_conflict)
+    chosen = [*names, *_partition(how)]
     attributes = [
         ("overwrite", "true" if how.overwrite else ""),
         ("partition", ", ".join(f"{key}={value}" for key, value in _partition(how).items())),
@@ -145,7 +150,7 @@ def explain_write(
     more = [each for each in attributes if each[1]]
     path = target.identifier.as_summary_string()
     return explain_query(
-        session, relation, details, lambda query: sink_node(path, chosen, query, *more)
+        session, relation, details, lambda query: sink_node(path, chosen, query, *more), action
     )
 
 

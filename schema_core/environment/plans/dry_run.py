@@ -106,7 +106,7 @@ class DryRunPlanner:
         """Check that the connector can delete all rows."""
         require_abilities(find_connector(target.table.options), [Ability.TRUNCATE])
 
-    def explain(self, query: Relation) -> str:
+    def explain(self, query: Relation, *, on_conflict: str | None = None) -> str:
         """Return a sentence: there is no plan."""
         return "the dry-run planner runs no jobs"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from schema_core.environment import options as session_options
 from schema_core.errors import UnsupportedError
@@ -21,7 +21,7 @@ from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import require_orderable, sql_type
-from schema_core.spark.compiler.tree import Cast, Column, NamedNode, Node
+from schema_core.spark.compiler.tree import Cast, Column, NamedNode, Node, quote, string
 from schema_core.spark.python.dependencies import send_dependencies
 from schema_core.spark.python.process_functions import NEXT, ORDER, PASSED, TIME, VALUE, ProcessTask
 from schema_core.spark.python.udf_registration import spark_type
@@ -36,7 +36,7 @@ from schema_core.spark.python.user_functions import (
 )
 from schema_core.spark.session.frames import select
 from schema_core.types import DataType, LocalZonedTimestampType, RowType
-from schema_core.types.row_value import Row
+from schema_core.types.row_value import Row, RowKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 #: Prefixes of the keys of groups and of the function's columns.
 _KEY, RESULT = "key_", "result_"
+_KINDS: Final = {str(kind): kind for kind in RowKind}
 
 
 def process_rows(context: OperatorContext, table: relational.ProcessTable) -> str:
@@ -151,6 +152,9 @@ def _received(
     """
     call, compiler = cast("relational.ProcessCall", table.process), context.compiler
     frame = context.rows(table.input)
+    if call.kind is not None and call.drops_old_rows:
+        old = string(str(RowKind.UPDATE_BEFORE))
+        frame = frame.where(f"{quote(frame.columns[call.kind])} <> {old}")
     stored = [Column(name) for name in frame.columns]
     nodes: list[Node] = list(stored)
     for argument in constants:
@@ -233,6 +237,8 @@ def _arguments(
             first, names = tables[name]
             whole = Row(*values[first : first + len(names)])
             whole.set_field_names(names)
+            if call.kind is not None:
+                whole.set_row_kind(_KINDS[values[call.kind]])
             return whole
 
         return tuple(map(argument, order)), tuple(values[place] for place in key)

@@ -15,7 +15,11 @@ from functools import partial
 from typing import Final, cast
 
 from schema_core.base.paths import format_path
-from schema_core.expressions.process_functions import process_signature
+from schema_core.expressions.process_functions import (
+    ArgumentTrait,
+    ProcessSignature,
+    process_signature,
+)
 from schema_core.expressions.typed import (
     FunctionCall,
     Ref,
@@ -68,11 +72,13 @@ from schema_core.spark.streaming.stage_builder import HINT, WINDOW_AGGREGATES
 from schema_core.spark.streaming.stage_plans import (
     INSERTIONS,
     KEY_NUMBER,
+    KIND_OF_CHANGE,
     NEW,
     NEXT_TIMER,
     RESULT,
     TIMERS,
     AnyStage,
+    Conflicts,
     Conversion,
     Gate,
     Input,
@@ -103,7 +109,7 @@ def staged_query(
 
     `retention` is how long the rows of keys without changes are kept; 0 is forever.
     `has_operators` is whether Spark's own operator may compute aggregates of windows below stages.
-    With `on_conflict` the result waits for the watermarks of all sources.
+    With `on_conflict`, rows with the same primary key are compared: see `Conflicts`.
 
     Raises:
         UnsupportedError: with code `streaming-not-supported` for what Flink computes in streaming
@@ -141,7 +147,8 @@ class _Staging(JoinStages):
         self._is_unbounded = is_unbounded
         self._changes_of = changes_of
         self._has_operators = has_operators
-        self._on_conflict = on_conflict
+        kept = retention // timedelta(milliseconds=1)
+        self._conflicts = None if on_conflict is None else Conflicts(on_conflict, kept)
         #: whether the rows of parts of the query are only added, by identity
         self._parts: dict[int, bool] = {}
 
@@ -166,7 +173,7 @@ class _Staging(JoinStages):
         timed = tuple(
             place
             for place, scan in enumerate(sources)
-            if self._on_conflict is not None or id(scan) in self.timed
+            if (self._conflicts is not None and self._conflicts.wait) or id(scan) in self.timed
         )
         return StagedQuery(
             result,
@@ -179,7 +186,7 @@ class _Staging(JoinStages):
             tuple(self._bounded),
             by_change is None and self.inserts(result),
             self._parts,
-            self._on_conflict,
+            self._conflicts,
         )
 
     def _by_change(
@@ -336,15 +343,29 @@ class _Staging(JoinStages):
         before = len(self.stages)
         rows = self._by_row(function.input)
         if function.function == "TO_CHANGELOG":
-            by_change = self._by_change(function.input, rows, self.stages[before:])
-            if by_change is not None:
-                rows = function.input if self.stages[before:] else rows
-                del self.stages[before:]
-                return self.add_conversion(function, rows, None, by_change)
-        elif not self.inserts(rows):
+            return self._changes_as_rows(function.input, rows, before, function)
+        if not self.inserts(rows):
             self.refuse("FROM_CHANGELOG of rows that are updated", HINT)
-        key = next(iter(sorted(map(sorted, upsert_keys(function.input)))), None)
-        columns = result_columns(function.input)
+        return self.add_conversion(function, rows, None)
+
+    def _changes_as_rows(
+        self,
+        query: Relation,
+        rows: Relation,
+        before: int,
+        function: relational.ProcessTable | None = None,
+    ) -> Relation:
+        """Return the changes of a query as rows, in their order: see `Conversion`.
+
+        `rows` is the query by row, whose stages follow the first ones, as many as `before`.
+        """
+        by_change = self._by_change(query, rows, self.stages[before:])
+        if by_change is not None:
+            rows = query if self.stages[before:] else rows
+            del self.stages[before:]
+            return self.add_conversion(function, rows, None, by_change)
+        key = next(iter(sorted(map(sorted, upsert_keys(query)))), None)
+        columns = result_columns(query)
         names = None if key is None else tuple(columns[place].name for place in key)
         return self.add_conversion(function, rows, names)
 
@@ -357,14 +378,17 @@ class _Staging(JoinStages):
         what they have left. As in Flink, rows that are ordered by a rowtime wait for the watermark.
         """
         name, function = operation_name(table), implementation_of(table)
-        rows = self._by_row(table.input)
+        before, signature = len(self.stages), process_signature(function)
+        rows, columns = self._by_row(table.input), table.input.columns
         if not self.inserts(rows):
-            self.refuse(f"{name} of rows that are updated", HINT)
-        if not process_signature(function).is_set:
-            return replace(table, input=rows)
+            self._require_updates(signature, call, name)
+            rows = self._changes_as_rows(table.input, rows, before)
+            call = call._replace(kind=len(columns), drops_old_rows=_is_upsert_key(table, call))
+            columns = (*columns, KIND_OF_CHANGE)
+        if not signature.is_set:
+            return replace(table, input=rows, process=call)
         has_timers = type(function).on_timer is not ProcessTableFunction.on_timer
         has_timers = has_timers and call.time is not None  # which timers require
-        columns = table.input.columns
         by_time = call.order if call.number is None else ()
         first = [columns[place].type for place, descends, _ in by_time[:1] if not descends]
         kinds = [*map(timestamp_kind, first)]
@@ -388,6 +412,15 @@ class _Staging(JoinStages):
         items = [Item(own, Ref(own, type_, INPUT)) for own, type_ in (*table.columns, mark)]
         query = relational.Select(tuple(items), relational.Named(rows, INPUT, passed))
         return self.add_stage(query, [input_], (), name, inserts=True, drivers=(0,), marks=1)
+
+    def _require_updates(
+        self, signature: ProcessSignature, call: relational.ProcessCall, name: str
+    ) -> None:
+        """Refuse a function of rows that are updated, as Flink does."""
+        if not all(ArgumentTrait.SUPPORT_UPDATES in own.traits for own in signature.tables):
+            self.refuse(f"{name} of rows that are updated", "add the trait SUPPORT_UPDATES")
+        if call.time is not None:
+            self.refuse(f"{name} with on_time, of rows that are updated,", "leave out on_time")
 
     def _timed_function(
         self,
@@ -566,6 +599,16 @@ class _Staging(JoinStages):
         if sort.fetch is None:
             self._refuse_order()
         return self._from_all_rows(sort, "LIMIT")
+
+
+def _is_upsert_key(table: relational.ProcessTable, call: relational.ProcessCall) -> bool:
+    """Return whether PARTITION BY is an upsert key: Flink then passes no row before an update.
+
+    Unless the function has the trait REQUIRE_UPDATE_BEFORE.
+    """
+    tables = process_signature(implementation_of(table)).tables
+    requires = any(ArgumentTrait.REQUIRE_UPDATE_BEFORE in own.traits for own in tables)
+    return not requires and frozenset(call.key) in upsert_keys(table.input)
 
 
 def _with_keys_shown(sort: relational.Sort) -> relational.Select | None:

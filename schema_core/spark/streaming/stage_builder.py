@@ -26,6 +26,7 @@ from schema_core.spark.streaming.block_keys import KEY
 from schema_core.spark.streaming.group_windows import INPUT
 from schema_core.spark.streaming.incremental import StreamPlan
 from schema_core.spark.streaming.stage_plans import (
+    KIND_OF_CHANGE,
     RESULT,
     AnyStage,
     Conversion,
@@ -227,18 +228,20 @@ class StageBuilder(ABC):
 
     def add_conversion(
         self,
-        function: relational.ProcessTable,
+        function: relational.ProcessTable | None,
         rows: Relation,
         key: tuple[str, ...] | None,
         by_change: Relation | None = None,
     ) -> Scan:
-        """Return the result of TO_CHANGELOG or FROM_CHANGELOG: see `Conversion`."""
+        """Return the rows or changes of a `Conversion`."""
         input_ = self.make_input(rows)
         if by_change is not None:
             input_ = replace(input_, rows=rows)
-        result = scan_of(function.columns, len(self.stages))
-        inserts = function.function == "TO_CHANGELOG"
-        function = replace(function, input=input_.scan)
+        columns: Sequence[Column] = (*input_.scan.columns, KIND_OF_CHANGE)
+        inserts = function is None or function.function == "TO_CHANGELOG"
+        if function is not None:
+            columns, function = function.columns, replace(function, input=input_.scan)
+        result = scan_of(columns, len(self.stages))
         self.stages.append(Conversion(input_, function, key, by_change, result, inserts))
         self.changing[id(result)] = result, inserts
         self.delays[id(result)] = self.delay_of(rows)

@@ -23,6 +23,8 @@ from schema_core.types.temporal import TimestampKind, timestamp_kind
 
 #: Prefix of the names of tables whose rows a stage reads or returns.
 RESULT: Final = f"{PREFIX}result"
+#: The column with the kind of a change that is a row.
+KIND_OF_CHANGE: Final = Column(f"{PREFIX}kind", KIND.type)
 #: The column that is true for new rows.
 NEW: Final = Item(f"{PREFIX}new", ANY.expression)
 
@@ -175,8 +177,7 @@ class Stage:
         elif TimeExpiry in expiries:
             time = "until the watermark shows that no other row can match them"
         if self.retention:
-            hours = timedelta(milliseconds=self.retention)
-            ttl = f"for {hours} after the last change of a key"
+            ttl = duration_of(self.retention)
             time = ttl if time == "forever" else f"{time}, and {ttl}"
         return f"{self.name}: {rows} {key}, {time}"
 
@@ -264,7 +265,8 @@ class Conversion:
 
     Attributes:
         input: The rows or changes.
-        function: The function, over the scan of `input`.
+        function: The function, over the scan of `input`; None for changes as rows with their kind
+            as the last column.
         key: The columns of an upsert key of the changes, None without one.
         by_change: The rows of `input` with the kinds of its changes; see `StagedQuery`.
         result: What later stages scan.
@@ -272,7 +274,7 @@ class Conversion:
     """
 
     input: Input
-    function: relational.ProcessTable
+    function: relational.ProcessTable | None
     key: tuple[str, ...] | None
     by_change: Relation | None
     result: Scan
@@ -281,7 +283,7 @@ class Conversion:
     @property
     def name(self) -> str:
         """The operation, as EXPLAIN shows it."""
-        return self.function.function
+        return "changes as rows" if self.function is None else self.function.function
 
     @property
     def inputs(self) -> tuple[Input, ...]:
@@ -303,6 +305,39 @@ AnyStage: TypeAlias = Stage | Gate | Conversion
 
 
 @dataclass(frozen=True, slots=True)
+class Conflicts:
+    """What rows of a query with the same primary key do: see `conflict_stage`.
+
+    Attributes:
+        action: DEDUPLICATE, NOTHING or ERROR.
+        retention: For how many milliseconds the rows of a key without changes are kept; 0 is
+            forever.
+    """
+
+    action: str
+    retention: int
+
+    @property
+    def wait(self) -> bool:
+        """Whether changes wait until the watermark advances."""
+        return self.action != "DEDUPLICATE"
+
+    def describe_state(self) -> str:
+        """Return what is kept between micro-batches, as EXPLAIN shows it."""
+        rows = "rows by key"
+        if self.wait:
+            rows = "changes, until the watermark advances, and the row of each key"
+        return f"ON CONFLICT DO {self.action}: {rows}, {duration_of(self.retention)}"
+
+
+def duration_of(retention: int) -> str:
+    """Return how long the rows of a key are kept, as EXPLAIN shows it."""
+    if not retention:
+        return "forever"
+    return f"for {timedelta(milliseconds=retention)} after the last change of a key"
+
+
+@dataclass(frozen=True, slots=True)
 class StagedQuery:
     """A query of unbounded tables as stages.
 
@@ -319,7 +354,7 @@ class StagedQuery:
         inserts: Whether rows are only added to the result.
         parts: Whether the rows of parts of the query, by identity, are only added. Parts that are
             only computed with others are left out.
-        on_conflict: What rows with the primary key of the table do: see `conflict_stage`.
+        conflicts: What rows with the primary key of the table do; None if nothing is compared.
     """
 
     query: Relation
@@ -332,12 +367,12 @@ class StagedQuery:
     bounded: tuple[tuple[Scan, Relation], ...]
     inserts: bool
     parts: Mapping[int, bool]
-    on_conflict: str | None = None
+    conflicts: Conflicts | None = None
 
     @property
     def has_state(self) -> bool:
         """Whether rows are kept between micro-batches."""
-        return bool(self.stages or self.normalized_sources or self.operators or self.on_conflict)
+        return bool(self.stages or self.normalized_sources or self.operators or self.conflicts)
 
     @property
     def has_clock(self) -> bool:
@@ -353,6 +388,7 @@ class StagedQuery:
             *(line for _, plan in self.operators for line in plan.describe_state()),
             *(f"{table}: the last row of each key, forever" for table in tables),
             *(stage.describe_state() for stage in self.stages),
+            *([] if self.conflicts is None else [self.conflicts.describe_state()]),
         ]
 
     @property

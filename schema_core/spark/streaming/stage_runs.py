@@ -64,7 +64,7 @@ from schema_core.spark.streaming.stage_plans import (
 )
 from schema_core.spark.streaming.stage_state import StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
-from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys
+from schema_core.spark.streaming.state_retention import HASH, TOUCHED, ClockOfKeys, rows_of_keys
 from schema_core.spark.streaming.stream_metrics import as_watermark
 from schema_core.spark.streaming.watermarks import (
     WATERMARK,
@@ -246,7 +246,7 @@ class StageRuns:
         stages = [
             *([NORMALIZED, place] for place in self._query.normalized_sources),
             *map(_layout_of, self._query.stages),
-            *([[CONFLICTS]] if self._query.on_conflict else []),
+            *([[CONFLICTS]] if self._query.conflicts else []),
         ]
         content = json.dumps({"version": VERSION, "stages": stages}).encode()
         if number == 0:
@@ -456,13 +456,17 @@ class StageRuns:
 
     def _convert(self, stage: Conversion, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of rows with codes, or rows with the codes of changes."""
+        function = stage.function
         if stage.by_change is not None:
             rows = self._in_order(stage.input.rows, stage.by_change, changes)
-            return adding(encode_changes(rows, stage.function))
-        rows = self._by_row(stage.input.rows, changes)
-        if not stage.inserts:
-            return without_opposites(decode_changes(rows.drop(ROW_KIND), stage.function))
-        return adding(encode_changes(in_order_of_changes(rows, stage.key), stage.function))
+        else:
+            rows = self._by_row(stage.input.rows, changes)
+            if function is not None and not stage.inserts:
+                return without_opposites(decode_changes(rows.drop(ROW_KIND), function))
+            rows = in_order_of_changes(rows, stage.key)
+        if function is None:
+            return adding(rows.toDF(*(column.name for column in stage.result.columns)))
+        return adding(encode_changes(rows, function))
 
     def _run(self, place: int, stage: Stage, changes: Mapping[int, Changes]) -> DataFrame:
         """Return the changes of a stage's result, without columns of its key."""
@@ -772,7 +776,7 @@ def _without_removals(changes: DataFrame, stage: Stage) -> DataFrame:
 
 def _of_keys(rows: DataFrame, keys: DataFrame, *, has_key: bool) -> DataFrame:
     """Return the rows of some keys; without columns of a key those of the only one."""
-    return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns)) if has_key else rows
+    return rows_of_keys(rows, keys) if has_key else rows
 
 
 def _as_read(rows: DataFrame, input_: Input) -> DataFrame:

@@ -65,6 +65,11 @@ def _retention_hints(query: Relation) -> Iterator[tuple[str, str]]:
                     yield from hint.options
 
 
+def rows_of_keys(rows: DataFrame, keys: DataFrame) -> DataFrame:
+    """Return the rows that have one of the keys in the column `HASH`."""
+    return rows.join(keys, HASH, "left_semi").select(*map(quote, rows.columns))
+
+
 @dataclass(frozen=True, slots=True)
 class ClockOfKeys:
     """Which keys live at the time `now`: those that changed within `retention`, in milliseconds.

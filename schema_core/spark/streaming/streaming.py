@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from schema_core.environment.connector import (
     Boundedness,
@@ -123,9 +123,6 @@ if TYPE_CHECKING:
     from schema_core.spark.reading.reader import Reader
     from schema_core.spark.session.session import JobSession
     from schema_core.spark.writing.sinks import Writer
-
-
-MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class StreamPlanner:
@@ -344,7 +341,7 @@ class StreamPlanner:
             require_replay(connector for connector, _ in reads)
         if isinstance(plan, StagedQuery) and not plan.inserts:
             require_changes(connector, context)
-            if plan.on_conflict is None:
+            if plan.conflicts is None:
                 require_upsert_key(query, columns, context)
             context = replace(context, has_kinds=True)
             streamed = _with_updates(plan, streamed, context.upsert_key or None)
@@ -381,10 +378,9 @@ class StreamPlanner:
     ) -> StreamedQuery:
         """Return the rows of a table for those of a query in stages; see `staged_frame`."""
         conflicts = None
-        if plan.on_conflict is not None:
-            retention = (STATE_RETENTION.of(self._context.options) or FOREVER) // MILLISECOND
+        if plan.conflicts is not None:
             key = context.upsert_key
-            conflicts = ConflictStage(context.session, place, key, plan.on_conflict, retention)
+            conflicts = ConflictStage(context.session, place, key, plan.conflicts)
         return staged_frame(
             plan, targets, reads, place, self._reader, self._context, fill, conflicts
         )
@@ -534,7 +530,7 @@ def _with_updates(
     plan: StagedQuery, streamed: StreamedQuery, key: Sequence[str] | None
 ) -> StreamedQuery:
     """Return changes with updates by a key, if there is one, unless sources have all kinds."""
-    if plan.on_conflict is not None:  # as in Flink, a row replaces the one of its key
+    if plan.conflicts is not None:  # as in Flink, a row replaces the one of its key
         return streamed.then(partial(in_order_of_changes, key=key)).then(without_old_rows)
     if plan.by_change is not None:
         return streamed

@@ -103,7 +103,7 @@ class Engine:
         registration.create()
         return JobGraph("toy", JobExecution(), [target.identifier])
 
-    def explain(self, query: Relation) -> str:
+    def explain(self, query: Relation, *, on_conflict: str | None = None) -> str:
         return "play"
 
 

@@ -1,0 +1,9 @@
+package com.acme.udf;
+import org.apache.flink.table.annotation.*;
+import org.apache.flink.table.functions.ProcessTableFunction;
+import org.apache.flink.types.Row;
+public class KindsBefore extends ProcessTableFunction<String> {
+    public void eval(@ArgumentHint({ArgumentTrait.SET_SEMANTIC_TABLE, ArgumentTrait.SUPPORT_UPDATES, ArgumentTrait.REQUIRE_UPDATE_BEFORE}) Row row) {
+        collect(row.getKind().shortString() + " " + row.getField("id") + " " + row.getField("n"));
+    }
+}
