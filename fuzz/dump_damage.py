@@ -43,7 +43,7 @@ class Damage:
         """Whether the damage opens or extends a comment, or drops or skips something rightly."""
         around = original[max(0, self.start - 3) : self.start + len(self.cut) + 3] + self.added
         words = ("--", "/*", "*/", "//", "#", "\\.", "DROP", "RENAME")
-        cuts_table = "/" in self.cut or "TABLE" in self.cut.upper()
+        cuts_table = any(word in self.cut.upper() for word in ("/", "TABLE", "CREATE"))
         return cuts_table or any(word in around.upper() for word in words)
 
 

@@ -10,6 +10,7 @@ import pytest
 from schema_core.mappings.dialects.api import ForeignTable, read_tables
 from schema_core.mappings.dialects.engines import ENGINES
 from schema_core.schema.unresolved import UnresolvedPhysicalColumn
+from schema_core.types import parse_type
 from tests.support import cases
 
 FILE = Path(__file__).parent.parent / "cases" / "dialect_clauses.cases"
@@ -117,6 +118,27 @@ def test_actions_of_alter_table(dialect: str) -> None:
         action, _, columns = clause.rpartition(" -> ")
         table = only(f"{created}; ALTER TABLE t {action}", dialect)
         assert names(table) == columns.split(), action
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_types_of_the_manuals(dialect: str) -> None:
+    """Every type of the manual is read, or an error and a loss of its column."""
+    for given, expected in cases("dialect_types"):
+        engine, _, foreign = given.partition(" | ")
+        if engine != dialect:
+            continue
+        script = read_tables(f"CREATE TABLE t (k int, c {foreign}, z int)", dialect)
+        (table,) = script.tables
+        losses = [loss.kind.word for loss in table.losses if loss.path[0].lower() == "c"]
+        if expected.startswith("! "):
+            assert [error.code for error in script.errors] == [expected.removeprefix("! ")], given
+            assert (names(table), losses) == (["k", "z"], ["refused"]), given
+            continue
+        column = table.schema.columns[1]
+        type_, _, words = expected.partition(" ; ")
+        assert isinstance(column, UnresolvedPhysicalColumn)
+        assert (script.errors, names(table)) == ((), ["k", "c", "z"]), given
+        assert (str(parse_type(type_)), words) == (str(column.data_type), ", ".join(losses)), given
 
 
 @pytest.mark.parametrize("dialect", ENGINES)

@@ -150,6 +150,10 @@ _DEFINITION = regex(
     r"^[ \t]*(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
+#: The same after a routine without an end, whose own statements are indented.
+_UNINDENTED = regex(
+    r"^(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b", re.MULTILINE
+)
 _TABLE = regex(
     r"(?:^[ \t]*|\)[ \t]*)CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE
 )
@@ -160,7 +164,8 @@ def next_statement(text: str, section: Section) -> int | None:
     first_line_end = text.find("\n", section.start, section.stop)
     if first_line_end < 0:
         return None
-    match = _DEFINITION.search(text, first_line_end + 1, section.stop)
+    pattern = _UNINDENTED if section.kind is SectionKind.ROUTINE else _DEFINITION
+    match = pattern.search(text, first_line_end + 1, section.stop)
     return match.start() if match else None
 
 
@@ -293,7 +298,13 @@ class Splitter:
                     self.position = len(text)
                     return self._unclosed(start, begin)
                 position = end
-        return self._finish(kind, start, len(text), len(text))
+        section = self._finish(kind, start, len(text), len(text))
+        if kind is SectionKind.ROUTINE and not is_batch:
+            block.add(text, position, len(text))
+            is_open = not block.is_closed(text, len(text))
+            if is_open or (self.delimiter != ";" and hides_table(text, section)):
+                return replace(section, problem="unterminated routine", begin=start)
+        return section
 
     def _kind(self, start: int) -> SectionKind:
         is_routine = (

@@ -165,7 +165,8 @@ _POSTGRES = Engine(
     "postgres", type_rows.POSTGRES, unquoted_case="lower", case_sensitive=True, array="{}[]",
     flattens_arrays=True, comment_statement=True, stores_empty_comments=False, named_keys=True,
     numbers_not_null=True, generated="{type} GENERATED ALWAYS AS ({expression}) STORED",
-    system_schemas=frozenset({"pg_catalog"}), extension_types=type_rows.POSTGRES_EXTENSIONS,
+    system_schemas=frozenset({"pg_catalog", "information_schema"}),
+    extension_types=type_rows.POSTGRES_EXTENSIONS,
 )  # fmt: skip
 
 _REDSHIFT = Engine(

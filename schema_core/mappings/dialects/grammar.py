@@ -51,6 +51,13 @@ def skip_until(cursor: Cursor, stops: tuple[str, ...]) -> bool:
     return cursor.index > start
 
 
+def _begins_table(cursor: Cursor) -> bool:
+    token = cursor.token
+    if token.key != "CREATE" or "TABLE" not in {cursor.peek(place).key for place in range(1, 7)}:
+        return False
+    return not cursor.text[cursor.text.rfind("\n", 0, token.start) + 1 : token.start].strip()
+
+
 def skip_element(cursor: Cursor) -> None:
     """Skip the rest of an element of a list, or of an action."""
     while cursor.key not in {",", ";", ")", "]", "}"} and cursor.token.kind != "end":
@@ -60,11 +67,12 @@ def skip_element(cursor: Cursor) -> None:
 def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
     """Skip the rest of a statement, whose brackets need not match; return whether there was any.
 
-    It ends with a semicolon, or before one of `stops`, outside of brackets.
+    It ends with a semicolon, before one of `stops` outside of brackets, or before a line that
+    starts a CREATE TABLE.
     """
     start, depth = cursor.index, 0
     while cursor.token.kind != "end":
-        if depth <= 0 and cursor.key in {";", *stops}:
+        if depth <= 0 and (cursor.key in {";", *stops} or _begins_table(cursor)):
             break
         key = cursor.advance().key
         depth += (key in BRACKETS) - (key in BRACKETS.values())
@@ -186,7 +194,8 @@ class _EngineTypes(type_grammar.TypeGrammar[Cursor, ForeignType, ForeignChild]):
         words = text = token.value.lower()
         while cursor.accept("."):  # a user-defined type in a schema
             words = text = f"{text}.{cursor.advance().value.lower()}"
-        if words in COMPOSITE and cursor.key in type_grammar.BRACKETS:
+        is_composite = words in COMPOSITE and cursor.key in type_grammar.BRACKETS
+        if is_composite and cursor.peek().kind != "string":  # Object('json')
             return self.composite_type(cursor, words)
         text += _parse_arguments(cursor)
         while more := _next_words(cursor, self.engine, words, self.stop):

@@ -1079,9 +1079,12 @@ def _parse_section(
         problem = "a literal ends within a word"
         raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
     is_row = _ROWS.match(source, section.start) is not None
+    hides = hides_table(source, section)
     owner = None
     match section.kind:
-        case SectionKind.STATEMENT if not is_row:
+        case SectionKind.STATEMENT if not is_row or hides:
+            if is_row:
+                script.dropped.append(_drop_section(source, section))
             cursor = Cursor(source, tokenize(source, section.span))
             while cursor.token.kind != "end":
                 if not cursor.accept(";"):
@@ -1095,11 +1098,15 @@ def _parse_section(
                 with Gathering().catching():  # a body that sqlglot does not tokenize
                     owner = _parse_owner(Cursor(source, tokenize(source, section.span)), script)
         case _:
-            is_dropped = hides_table(source, section)
+            is_dropped = hides
     if is_dropped:
-        excerpt = grammar.shorten(source[section.start : section.stop].strip())
         dropped = script.dropped if owner is None else owner.dropped
-        dropped.append(grammar.Dropped(excerpt, section.start))
+        dropped.append(_drop_section(source, section))
+
+
+def _drop_section(source: str, section: Section) -> grammar.Dropped:
+    excerpt = grammar.shorten(source[section.start : section.stop].strip())
+    return grammar.Dropped(excerpt, section.start)
 
 
 def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
@@ -1113,6 +1120,10 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
             break
     if cursor.key != "CREATE" and grammar.skip_statement(cursor):
         is_read = False
+    if cursor.tokens[index].key == "CREATE" and cursor.tokens[index + 1].key == "SCHEMA":
+        while cursor.key == "CREATE":  # an element of the schema
+            cursor.advance()
+            grammar.skip_statement(cursor)
     last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
     sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
     is_known = is_read or sets_owner or (is_skipped and not _can_change(cursor, index))

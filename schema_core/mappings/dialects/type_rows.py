@@ -204,7 +204,8 @@ POSTGRES_EXTENSIONS = frozenset(
     {
         "citext", "hstore", "ltree", "lquery", "ltxtquery", "cube", "seg", "lo", "vector",
         "halfvec", "sparsevec", "geometry", "geography", "raster", "box2d", "box3d", "isbn",
-        "isbn13", "issn", "issn13", "ismn", "ismn13", "ean13", "upc",
+        "isbn13", "issn", "issn13", "ismn", "ismn13", "ean13", "upc", "topogeometry", "semver",
+        "ulid",
     }
 )  # fmt: skip
 
@@ -240,8 +241,23 @@ POSTGRES: tuple[TypeRow, ...] = (
              "tsvector", "tsquery", "point", "line", "lseg", "box", "path", "polygon", "circle",
              "bit", "bit({n})", "bit varying", "bit varying({n})", "varbit", "varbit({n})",
              "pg_lsn", "jsonpath", "int4range", "int8range", "numrange", "tsrange",
-             "tstzrange", "daterange"),
-    read("oid",                      "BIGINT",             "type"),
+             "tstzrange", "daterange", "int4multirange", "int8multirange", "nummultirange",
+             "tsmultirange", "tstzmultirange", "datemultirange", "regclass", "regproc", "regtype",
+             "regnamespace", "regrole", "regoperator", "regoper", "regprocedure", "regconfig",
+             "regdictionary", "regcollation", "tid", "pg_snapshot", "txid_snapshot", "refcursor",
+             "cstring", "aclitem", "int2vector", "oidvector", "pg_node_tree", "gtsvector",
+             "semver", "ulid"),
+    read("oid | xid | cid",          "BIGINT",             "type"),
+    read("xid8",                     "DECIMAL(20, 0)",     "type"),
+    read("nchar({n}) | national char({n}) | national character({n})", "CHAR({n})"),
+    read("national character varying({n}) | national char varying({n}) | nchar varying({n})"
+         " | char varying({n})", "VARCHAR({n})"),
+    read("sql_identifier",           "VARCHAR(63)",        "type"),
+    read("cardinal_number",          "INT",                "type"),
+    read("character_data",           "STRING",             "type"),
+    read("yes_or_no",                "VARCHAR(3)",         "type"),
+    read("time_stamp",               "TIMESTAMP_LTZ(2)",   "type"),
+    read("topogeometry",             "BYTES",              "layout"),
     read("hstore",                   "MAP<STRING NOT NULL, STRING>", "type"),
     read("vector({n}) | halfvec({n})", "ARRAY<FLOAT NOT NULL>", "length"),
     read("geometry{any} | geography{any}", "BYTES",        "layout"),
@@ -258,6 +274,10 @@ REDSHIFT: tuple[TypeRow, ...] = (
     read("varchar | character varying | nvarchar | text", "VARCHAR(256)"),
     read("char | character | nchar", "CHAR(1)"),
     read("bpchar",                   "CHAR(256)"),
+    read("char(max)",                "VARCHAR(4096)",      "type"),
+    read("string",                   "STRING"),
+    read("oid",                      "BIGINT",             "type"),
+    read("name",                     "VARCHAR(63)",        "type"),
     write("char({n})",               "CHAR({n})",          "range", n=4096),
     write("varchar({n})",            "VARCHAR({n})",       "range", n=65535),
     write("varchar(65535)",          "CHAR({n})",          "range"),
@@ -312,8 +332,16 @@ MYSQL: tuple[TypeRow, ...] = (
          " | national char varying({n}) | national character varying({n})"
          " | national varcharacter({n})",
          "VARCHAR({n})", n=16383),
+    read("varchar({n}) | character varying({n}) | nvarchar({n}) | varchar2({n})", "VARCHAR({n})"),
     both("char({n}) | character({n}) | nchar({n}) | national char({n}) | national character({n})",
          "CHAR({n})", n=255),
+    # MariaDB has some types of Oracle.
+    read("number({p}, {s})",         "DECIMAL({p}, {s})"),
+    read("number({p})",              "DECIMAL({p}, 0)"),
+    read("number",                   "DOUBLE"),
+    read("raw({n})",                 "VARBINARY({n})"),
+    read("clob",                     "STRING",             "length"),
+    read("xmltype",                  "STRING",             "type"),
     read("char | character | nchar | national char | national character", "CHAR(1)"),
     # Only the empty string.
     read("varchar(0) | character varying(0) | nvarchar(0) | national varchar(0) | char(0)"
@@ -383,7 +411,7 @@ SQLITE: tuple[TypeRow, ...] = (
     read("datetime | timestamp",     "TIMESTAMP(9)"),
     both("timestamp_ltz({p})",       "TIMESTAMP_LTZ({p})"),
     both("timestamp_tz({p})",        "TIMESTAMP({p}) WITH TIME ZONE"),
-    *as_text("STRING", "json", "jsonb"),
+    *as_text("STRING", "json", "jsonb", "timestamp with time zone", "time with time zone"),
     *as_text("CHAR(36)", "uuid"),
     read("",                         "VARIANT",            "type"),
     *written_as("text", "INTERVAL {any}"),
@@ -416,7 +444,8 @@ DUCKDB: tuple[TypeRow, ...] = (
     both("decimal({p}, {s}) | numeric({p}, {s}) | dec({p}, {s})", "DECIMAL({p}, {s})"),
     read("decimal({p}) | numeric({p})", "DECIMAL({p}, 0)"),
     read("decimal | numeric | dec",  "DECIMAL(18, 3)"),
-    both("varchar | text | string | char | bpchar", "STRING"),
+    both("varchar | text | string | char | bpchar | nvarchar", "STRING"),
+    read("oid",                      "BIGINT",             "type"),
     read("varchar({n}) | char({n}) | text({n}) | string({n}) | bpchar({n})", "STRING", "length"),
     *strings("varchar"),
     both("blob | bytea | varbinary | binary", "BYTES"),
@@ -429,6 +458,8 @@ DUCKDB: tuple[TypeRow, ...] = (
     write("time_ns",                 "TIME({p})",          "precision"),
     read("timetz | time with time zone", "TIME(6)",        "zone"),
     both("timestamp | datetime | timestamp without time zone", "TIMESTAMP(6)"),
+    read("timestamp_us",             "TIMESTAMP(6)"),
+    read("timestamp({p})",           "TIMESTAMP({p})"),
     both("timestamp_s",              "TIMESTAMP(0)"),
     both("timestamp_ms",             "TIMESTAMP(3)"),
     both("timestamp_ns",             "TIMESTAMP(9)"),
@@ -439,7 +470,7 @@ DUCKDB: tuple[TypeRow, ...] = (
     *fixed_digits("timestamptz", "TIMESTAMP_LTZ({p})"),
     write("timestamptz",             "TIMESTAMP({p}) WITH TIME ZONE", "zone"),
     *as_text("STRING", "interval", "json", "bit", "bitstring"),
-    *as_text("CHAR(36)", "uuid"),
+    *as_text("CHAR(36)", "uuid", "guid"),
     *year_month("interval"),
     *day_time("interval"),
     read("enum({any})",              "STRING",             "member"),
@@ -476,7 +507,7 @@ DATABRICKS: tuple[TypeRow, ...] = (
     *intervals(*YEAR_MONTH, *DAY_TIME),
     both("variant",                  "VARIANT"),
     both("void",                     "NULL"),
-    read("object",                   "STRING",             "type"),
+    read("object | interval",        "STRING",             "type"),
     read("geometry({any}) | geography({any})", "BYTES",    "layout"),
     *written_as("string", "TIME({p})"),
 )  # fmt: skip
@@ -499,6 +530,7 @@ HIVE: tuple[TypeRow, ...] = (
     both("void",                     "NULL"),
     *written_as("string", "TIME({p})", "INTERVAL {any}"),
     read("uniontype<{any}>",         "VARIANT",            "type"),
+    *as_text("STRING", "interval_year_month", "interval_day_time"),
     write("string",                  "VARIANT",            "layout"),
 )  # fmt: skip
 
@@ -511,6 +543,8 @@ TRINO: tuple[TypeRow, ...] = (
     both("decimal({p}, {s}) | dec({p}, {s}) | numeric({p}, {s})", "DECIMAL({p}, {s})"),
     read("decimal({p})",             "DECIMAL({p}, 0)"),
     read("decimal",                  "DECIMAL(38, 0)"),
+    read("number({p}, {s})",         "DECIMAL({p}, {s})"),
+    read("number({p})",              "DECIMAL({p}, 0)"),
     read("number",                   "DECIMAL(38, 18)",    "rounded"),
     both("varchar",                  "STRING"),
     both("varchar({n})",             "VARCHAR({n})",       n=2147483646),
@@ -536,10 +570,12 @@ TRINO: tuple[TypeRow, ...] = (
     *year_month("interval year to month"),
     both("interval day to second",   "INTERVAL DAY(6) TO SECOND(3)"),
     *day_time("interval day to second", digits=3),
-    *as_text("STRING", "json", "ipaddress", "geometry", "sphericalgeography"),
+    *as_text("STRING", "json", "ipaddress", "geometry", "sphericalgeography", "color", "bingtile",
+             "kdbtree", "json2016"),
+    read("variant",                  "VARIANT"),
     *as_text("CHAR(36)", "uuid"),
     write("json",                    "VARIANT",            "layout"),
-    read("hyperloglog | tdigest | qdigest({any}) | p4hyperloglog", "BYTES", "layout"),
+    read("hyperloglog | tdigest | qdigest({any}) | p4hyperloglog | setdigest", "BYTES", "layout"),
 )  # fmt: skip
 
 #: Snowflake, "Data types": integers are NUMBERs.
@@ -557,6 +593,8 @@ SNOWFLAKE: tuple[TypeRow, ...] = (
     both("varchar | string | text | nvarchar | character varying", "STRING"),
     both("varchar({n}) | string({n}) | text({n}) | nvarchar({n}) | character varying({n})",
          "VARCHAR({n})", n=134217728),
+    read("nvarchar2({n}) | char varying({n}) | nchar varying({n})", "VARCHAR({n})"),
+    read("nvarchar2 | char varying | nchar varying", "STRING"),
     read("char({n}) | character({n}) | nchar({n})", "VARCHAR({n})"),
     read("char | character | nchar", "VARCHAR(1)"),
     write("char({n})",               "CHAR({n})",          "type", n=134217728),
@@ -576,6 +614,9 @@ SNOWFLAKE: tuple[TypeRow, ...] = (
     read("timestamp_ltz | timestampltz | timestamp with local time zone", "TIMESTAMP_LTZ(9)"),
     both("timestamp_tz({p}) | timestamptz({p})", "TIMESTAMP({p}) WITH TIME ZONE"),
     read("timestamp_tz | timestamptz | timestamp with time zone", "TIMESTAMP(9) WITH TIME ZONE"),
+    read("timestamp({p}) with time zone", "TIMESTAMP({p}) WITH TIME ZONE"),
+    read("timestamp({p}) without time zone", "TIMESTAMP({p})"),
+    read("timestamp({p}) with local time zone", "TIMESTAMP_LTZ({p})"),
     # The meaning is a setting of the account; these are the defaults.
     read("timestamp({p})",           "TIMESTAMP({p})"),
     read("timestamp",                "TIMESTAMP(9)"),
@@ -584,7 +625,8 @@ SNOWFLAKE: tuple[TypeRow, ...] = (
     read("array",                    "ARRAY<VARIANT>",     "type"),
     read("vector(float, {n})",       "ARRAY<FLOAT NOT NULL>", "length"),
     read("vector(int, {n})",         "ARRAY<INT NOT NULL>", "length"),
-    *as_text("STRING", "geography", "geometry"),
+    *as_text("STRING", "geography", "geometry", "file",
+             *(f"interval {resolution.lower()}" for resolution in (*YEAR_MONTH, *DAY_TIME))),
     *as_text("CHAR(36)", "uuid"),
     *written_as("varchar", "INTERVAL {any}"),
 )  # fmt: skip
@@ -594,7 +636,7 @@ BIGQUERY: tuple[TypeRow, ...] = (
     both("bool | boolean",           "BOOLEAN"),
     both("int64 | int | smallint | integer | bigint | tinyint | byteint", "BIGINT"),
     *written_as("int64", "TINYINT", "SMALLINT", "INT"),
-    both("float64",                  "DOUBLE"),
+    both("float64 | float",          "DOUBLE"),
     write("float64",                 "FLOAT",              "type"),
     both("numeric({p}, {s}) | decimal({p}, {s})", "DECIMAL({p}, {s})", s=9, whole=29),
     read("numeric({p}) | decimal({p})", "DECIMAL({p}, 0)", p=29),
@@ -628,7 +670,7 @@ BIGQUERY: tuple[TypeRow, ...] = (
 #: ClickHouse, "Data types": an instant is displayed in the time zone of its column.
 CLICKHOUSE: tuple[TypeRow, ...] = (
     both("Bool | boolean",           "BOOLEAN"),
-    both("Int8 | tinyint | int1",    "TINYINT"),
+    both("Int8 | tinyint | int1 | byte", "TINYINT"),
     both("Int16 | smallint",         "SMALLINT"),
     both("Int32 | int | integer",    "INT"),
     both("Int64 | bigint",           "BIGINT"),
@@ -684,7 +726,8 @@ CLICKHOUSE: tuple[TypeRow, ...] = (
     read("Point",                    "ROW<`x` DOUBLE NOT NULL, `y` DOUBLE NOT NULL>", "layout"),
     read("Ring | LineString",
          "ARRAY<ROW<`x` DOUBLE NOT NULL, `y` DOUBLE NOT NULL> NOT NULL>", "layout"),
-    read("Polygon | MultiLineString | MultiPolygon", "STRING", "type"),
+    read("Polygon | MultiLineString | MultiPolygon | Geometry", "STRING", "type"),
+    read("QBit({any})",              "BYTES",              "layout"),
     read("Nothing",                  "NULL",               "type"),
     *(read(f"Interval{unit}", "BIGINT", "type") for unit in (
         "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "Day", "Week",
@@ -712,7 +755,7 @@ ORACLE: tuple[TypeRow, ...] = (
     both("varchar2({n} char) | varchar2({n}) | varchar2({n} byte) | varchar({n})"
          " | varchar({n} char) | varchar({n} byte) | nvarchar2({n})"
          " | national character varying({n}) | nchar varying({n}) | character varying({n})"
-         " | char varying({n})",
+         " | char varying({n}) | national char varying({n})",
          "VARCHAR({n})", n=4000),
     read("varchar2({n} char) | varchar2({n}) | varchar2({n} byte) | varchar({n}) | nvarchar2({n})",
          "VARCHAR({n})"),
