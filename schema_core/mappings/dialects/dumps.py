@@ -154,9 +154,8 @@ _DEFINITION = regex(
 _UNINDENTED = regex(
     r"^(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b", re.MULTILINE
 )
-_TABLE = regex(
-    r"(?:^[ \t]*|\)[ \t]*)CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE
-)
+_TABLE = regex(r"^[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE)
+_TABLE_AFTER_ROWS = regex(r"\)[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE)
 
 
 def next_statement(text: str, section: Section) -> int | None:
@@ -174,7 +173,10 @@ def hides_table(text: str, section: Section) -> bool:
     start = section.start
     if section.kind is not SectionKind.DATA:
         start = _end_of_line(text, start) + 1
-    return _TABLE.search(text, start, section.stop) is not None
+    return (
+        _TABLE.search(text, start, section.stop) is not None
+        or _TABLE_AFTER_ROWS.search(text, section.start, section.stop) is not None
+    )
 
 
 def find_stray_quote(text: str, section: Section) -> int | None:

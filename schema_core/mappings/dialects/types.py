@@ -194,6 +194,15 @@ def _read_row(
     return types.RowType(fields)
 
 
+def _read_nested(
+    foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
+) -> types.DataType:
+    """Read the rows that ClickHouse stores as one array per field."""
+    type_ = types.ArrayType(_read_row(foreign, engine, path, losses).not_null())
+    losses.append(loss_of(path, "layout", str(foreign), type_.as_summary_string()))
+    return type_
+
+
 def _read_wrapped(
     foreign: ForeignType, engine: Engine, path: tuple[str, ...], losses: Losses
 ) -> types.DataType:
@@ -218,7 +227,7 @@ COMPOSITE: dict[str, Callable[[ForeignType, Engine, tuple[str, ...], Losses], ty
     "row":            _read_row,
     "tuple":          _read_row,
     "object":         _read_row,
-    "nested":         lambda *call: types.ArrayType(_read_row(*call).not_null()),
+    "nested":         _read_nested,
     "nullable":       _read_wrapped,
     "lowcardinality": _read_wrapped,
     "simpleaggregatefunction": _read_wrapped,
