@@ -119,12 +119,15 @@ def shorten(text: str, length: int = MAX_EXCERPT) -> str:
 
 def identifier(cursor: Cursor, engine: Engine) -> str:
     """Parse a name, and return it in the case in which the engine stores it."""
+    prefix = ""
+    while engine.name == "tsql" and cursor.key == "#":  # a temporary table
+        prefix += cursor.advance().value
     token = cursor.token
     is_string = token.kind == "string" and engine.name == "sqlite"  # accepts 'a' as a name
     if token.kind not in {"word", "name"} and not is_string:
         raise cursor.fail(f"expected a name, found {token.display}")
     cursor.advance()
-    return engine.fold_case(token.value, quoted=token.kind != "word")
+    return prefix + engine.fold_case(token.value, quoted=token.kind != "word")
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:

@@ -400,7 +400,8 @@ PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
 CONSTRAINTS = frozenset(
     {
         "CONSTRAINT", "PRIMARY KEY", "FOREIGN KEY", "LIKE", "CHECK (", "CHECK NOT", "EXCLUDE USING",
-        "EXCLUDE (", "UNIQUE", "PERIOD FOR SYSTEM_TIME", "SUPPLEMENTAL LOG",
+        "EXCLUDE (", "UNIQUE (", "UNIQUE KEY", "UNIQUE INDEX", "UNIQUE NULLS", "UNIQUE USING",
+        "UNIQUE CLUSTERED", "UNIQUE NONCLUSTERED", "PERIOD FOR SYSTEM_TIME", "SUPPLEMENTAL LOG",
     }
 )  # fmt: skip
 OWN_CONSTRAINTS = {
@@ -414,8 +415,13 @@ OWN_CONSTRAINTS = {
 def _begins_constraint(cursor: Cursor, engine: Engine) -> bool:
     if _begins(cursor, CONSTRAINTS) or _begins(cursor, OWN_CONSTRAINTS.get(engine.name, NONE)):
         return True
-    # An index of Snowflake's hybrid tables, where INDEX can also be a column.
-    return cursor.follows("INDEX", cursor.peek().key, "(") and cursor.peek(3).kind != "number"
+    # `INDEX name (column)` of Snowflake and `UNIQUE name (column)` of MySQL, but not a column with
+    # such a name, whose type may have a length.
+    return (
+        cursor.key in {"INDEX", "UNIQUE"}
+        and cursor.peek(2).key == "("
+        and cursor.peek(3).kind != "number"
+    )
 
 
 NONE: frozenset[str] = frozenset()
@@ -1044,7 +1050,7 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
         try:
             _parse_section(source, section, splitter, script, tokenize)
         except SchemaCoreError as error:
-            is_broken = isinstance(error, ParseError)
+            is_broken = isinstance(error, ParseError) or hides_table(source, section)
             excerpt = grammar.shorten(source[section.start : section.stop], MAX_STATEMENT)
             for other in (error, *error.others):
                 other.span = other.span or section.span
@@ -1163,6 +1169,7 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         is_conditional = cursor.key == "IF"
         table = create_table(cursor, engine, start, script.find, script.types)
         table.path = script.full_path(table.path)
+        is_temporary = is_temporary or table.path[-1].startswith("#")  # T-SQL
         table.dropped += [grammar.Dropped("TEMPORARY", start.start)] if is_temporary else []
         existing = script.last_named("path", table.path)
         if existing is not None and is_conditional:

@@ -133,7 +133,11 @@ def read_type(
         type_ = shape(foreign, engine, path, losses)
         is_never_null = isinstance(type_, types.ArrayType) and not engine.null_arrays
         return type_.not_null() if is_never_null else type_
-    match = _read_plain(engine.unqualified_type(str(foreign)), engine.name)
+    text = engine.unqualified_type(str(foreign))
+    match = _read_plain(text, engine.name)
+    if match is None and engine.name == "postgres" and text.startswith("_"):  # the type of an array
+        element = ForeignChild(ForeignType(text.removeprefix("_")))
+        return _read_array(ForeignType("array", (element,)), engine, path, losses)
     if match is None:
         raise UnsupportedError(
             f"Flink has no type for {engine.name}'s {foreign}",
