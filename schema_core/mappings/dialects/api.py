@@ -451,10 +451,9 @@ def _iterate_tokens(text: str, start: int, stop: int, dialect: str) -> Iterator[
 
     before: Any = None
     for foreign in Dialect.get_or_raise(dialect).tokenize(text[start:stop]):
-        # all that follows RENAME may be one string, longer than its place
+        # all that follows RENAME, ATTACH and others may be one string, longer than its place
         if (
             before is not None
-            and before.token_type.name == "RENAME"
             and foreign.token_type.name == "STRING"
             and len(foreign.text) > foreign.end - foreign.start + 1
         ):

@@ -1193,6 +1193,12 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return _parse_owner(cursor, script), False
 
 
+def _parse_attach(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse ``ATTACH TABLE t (a Int8)``, as ClickHouse stores its tables."""
+    is_definition = script.engine.name == "clickhouse" and cursor.key == "TABLE"
+    return _parse_create(cursor, script) if is_definition else (None, False)
+
+
 def _parse_owner(cursor: Cursor, script: ScriptDefinitions) -> TableDefinition | None:
     """Parse up to the table of an index, a trigger or a policy, and return the table."""
     grammar.skip_statement(cursor, ("ON", "AS"))
@@ -1376,6 +1382,7 @@ def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 
 STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
     ("CREATE",):         _parse_create,
+    ("ATTACH",):         _parse_attach,
     ("COMMENT", "ON"):   _parse_comment_on,
     ("ALTER", "TABLE"):  _parse_alter,
     ("RENAME", "TABLE"): _parse_rename_tables,
