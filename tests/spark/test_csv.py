@@ -54,22 +54,27 @@ def put(path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("scientific", "lines"),
     [
-        ("true", ["3E+1,1E-8", "-1.2E+2,0", "7.5,-0.0000012"]),
-        ("false", ["30,0.00000001", "-120,0", "7.5,-0.0000012"]),
+        ("true", ["3E+1,1E-8,{}:00", "-1.2E+2,0,{}:20.5", "7.5,-0.0000012,{}:30.001"]),
+        ("false", ["30,0.00000001,{}:00", "-120,0,{}:20.5", "7.5,-0.0000012,{}:30.001"]),
     ],
 )
-def test_decimals_are_written_without_trailing_zeros(
+def test_decimals_and_times_are_written_without_trailing_zeros(
     csv: TableEnvironment, tmp_path: Path, scientific: str, lines: list[str]
 ) -> None:
     """As Flink writes them; one task writes one file."""
     option = {"write_bigdecimal_in_scientific_notation": scientific}
-    path = define(csv, tmp_path, "a DECIMAL(10, 2), b DECIMAL(20, 10)", **option)
+    columns = "a DECIMAL(10, 2), b DECIMAL(20, 10), c TIMESTAMP(3)"
+    path = define(csv, tmp_path, columns, **option)
     csv.execute_sql("SET 'parallelism.default' = '1'")
-    values = "(30.00, 0.00000001), (-120.00, 0.0), (7.50, -0.0000012)"
+    day = "2024-01-01 10:00"
+    values = (
+        f"(30.00, 0.00000001, TIMESTAMP '{day}:00'), (-120.00, 0.0, TIMESTAMP '{day}:20.500'),"
+        f" (7.50, -0.0000012, TIMESTAMP '{day}:30.001')"
+    )
     csv.execute_sql(f"INSERT INTO t SELECT * FROM (VALUES {values})").wait()
 
     (file,) = path.glob("part-*")
-    assert lines == file.read_text("utf-8").splitlines()
+    assert [line.format(day) for line in lines] == file.read_text("utf-8").splitlines()
     assert 3 == len(rows(csv))
 
 

@@ -24,7 +24,9 @@ from tests.slow_tests import draw_cases
 pytestmark = pytest.mark.spark
 
 DIRECTORY = Path(__file__).parent / "unchanged_programs"
-PROGRAMS = sorted(DIRECTORY.rglob("*.py"))
+#: Jobs of 200 lines.
+LONG = sorted((DIRECTORY / "long").glob("*.py"))
+PROGRAMS = [path for path in sorted(DIRECTORY.rglob("*.py")) if path not in LONG]
 
 #: A row of the connector `print`, after the sink's identifier and the number of the task.
 PRINTED = re.compile(
@@ -38,6 +40,12 @@ COUNT = re.compile(r"\d+ rows? in set|Empty set")
 def modules(program: Path) -> set[str]:
     """Return the modules of PyFlink that a program imports."""
     return set(re.findall(r"^from (pyflink[\w.]*)", program.read_text("utf-8"), re.MULTILINE))
+
+
+CASES = [
+    *draw_cases(PROGRAMS, modules),
+    *(pytest.param(path, marks=pytest.mark.slow) for path in LONG),
+]
 
 
 def summarize(text: str) -> list[str]:
@@ -71,7 +79,7 @@ def mapped_imports(monkeypatch: pytest.MonkeyPatch, spark: SparkSession) -> Iter
 
 @pytest.mark.usefixtures("mapped_imports")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("program", draw_cases(PROGRAMS, modules), ids=lambda path: path.stem)
+@pytest.mark.parametrize("program", CASES, ids=lambda path: path.stem)
 def test_a_program_has_the_output_of_flink(
     program: Path,
     tmp_path: Path,

@@ -670,6 +670,10 @@ def _rendered_part(
     )
 
 
+#: The zeros at the end of a fraction of a second, which Flink does not write.
+_ZEROS_OF_FRACTION: Final = r"\.0+\z|(\.[0-9]*?[1-9])0+\z"
+
+
 def _rendered_scalar(
     node: nodes.Node, type_: types.DataType, options: csv_files.Options
 ) -> nodes.Node:
@@ -681,8 +685,11 @@ def _rendered_scalar(
             return nodes.Cast(node, "STRING")
         case types.BinaryType() | types.VarBinaryType():
             return nodes.call("base64", node)
-        case types.LocalZonedTimestampType():
-            return nodes.call("concat", convert(node, type_, field_values.TEXT), "Z")
+        case types.AnyTimestampType():
+            text = convert(node, type_, field_values.TEXT)
+            text = nodes.call("regexp_replace", text, _ZEROS_OF_FRACTION, "$1")
+            is_local = isinstance(type_, types.LocalZonedTimestampType)
+            return nodes.call("concat", text, "Z") if is_local else text
         case _:
             return convert(node, type_, field_values.TEXT)
 
