@@ -122,7 +122,8 @@ def staged_query(
     plan = staging.plan(query)
     if staging.returns_updated_windows:
         plan = make(has_operators=has_operators, waits=False).plan(query)
-    if plan is not None and plan.operators and (plan.timed or plan.has_clock):
+    has_gates = plan is not None and any(isinstance(stage, Gate) for stage in plan.stages)
+    if plan is not None and plan.operators and (has_gates or plan.timed):
         # gates return a window a micro-batch earlier than Spark's operators
         return make(has_operators=False).plan(query)
     return plan
