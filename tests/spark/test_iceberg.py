@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,11 @@ def test_deletions_by_equality_and_by_position(run: Run, environment: TableEnvir
     for snapshot, ids in ((first, [(1,), (2,), (3,), (4,)]), (second, [(2,), (3,), (4,)])):
         version = f"/*+ OPTIONS('snapshot-id' = '{snapshot}') */"
         assert ids == run(f"SELECT id FROM t {version} ORDER BY id")
+    deleted = load(environment, "t").snapshots()[2].timestamp_ms / 1000
+    text = dt.datetime.fromtimestamp(deleted, dt.UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+    environment.get_config().set("table.local-time-zone", "UTC")
+    version = f"FOR SYSTEM_TIME AS OF TIMESTAMP '{text}'"
+    assert [(3, "c"), (4, "d")] == run(f"SELECT id, name FROM t {version} ORDER BY id")
     run("UPDATE t SET v = 30 WHERE id = 3")
     assert [row if row[0] != 3 else (3, "c", 30.0) for row in expected] == run(everything)
     run("ALTER TABLE t DROP name")
