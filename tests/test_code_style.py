@@ -85,7 +85,12 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 #: The modules of tests for authors of connectors, catalogs and planners: pytest runs them.
-CONTRACTS = {"connector_contract.py", "connector_job_contract.py", "catalog_contract.py"}
+CONTRACTS = {
+    "connector_contract.py",
+    "connector_job_contract.py",
+    "catalog_contract.py",
+    "catalog_concurrency_contract.py",
+}
 
 
 def test_nothing_depends_on_assert() -> None:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, TypeAlias
 
+import pytest
+
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog
@@ -536,3 +538,36 @@ def kind_of(code: str) -> type[SchemaCoreError]:
     if code.endswith("-not-found"):
         return NotFoundError
     return AlreadyExistsError if code.endswith("-exists") else SchemaError
+
+
+def need(catalog: Catalog, capability: Capability | None) -> None:
+    """Skip the test if the catalog lacks the capability."""
+    if capability is not None and capability not in catalog.capabilities:
+        pytest.skip(f"{type(catalog).__name__} does not store {capability.value}")
+
+
+def state(catalog: Catalog) -> dict[str, object]:
+    """Return all that the catalog stores, with equal values for equal meanings."""
+    stored: dict[str, object] = {}
+    for name in catalog.list_databases():
+        database = catalog.get_database(name)
+        stored[f"database {name}"] = (database.get_properties(), database.get_comment())
+        for table in catalog.list_tables(name):
+            path = ObjectPath(name, table)
+            stored[f"table {path}"] = with_derived_schema(catalog.get_table(path))
+        if Capability.FUNCTIONS in catalog.capabilities:
+            for function in catalog.list_functions(name):
+                path = ObjectPath(name, function)
+                stored[f"function {path}"] = catalog.get_function(path)
+        if Capability.MODELS in catalog.capabilities:
+            for model in catalog.list_models(name):
+                path = ObjectPath(name, model)
+                stored[f"model {path}"] = understood_model(catalog.get_model(path))
+        if Capability.TYPES in catalog.capabilities:
+            for type_ in catalog.list_types(name):
+                path = ObjectPath(name, type_)
+                stored[f"type {path}"] = catalog.get_type(path)
+    if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
+        for spec in catalog.list_partitions(EVENTS):
+            stored[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
+    return stored

@@ -6,17 +6,8 @@ Every stored object is read back with the same meaning; a refused call raises th
 
 from __future__ import annotations
 
-import os
 import random
-import signal
-import time
-import traceback
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -32,8 +23,6 @@ from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogColumnStatistics, CatalogTableStatistics
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -51,7 +40,6 @@ from schema_core.testing.catalog_cases import (
     FUNCTION_PATH,
     FUNCTIONS,
     IGNORED,
-    MIGRATION,
     MODEL,
     MODEL_PATH,
     MODELS,
@@ -66,7 +54,6 @@ from schema_core.testing.catalog_cases import (
     PLAIN,
     RECENT,
     REFUSED,
-    SETTINGS,
     SPEC,
     STATEMENTS,
     STATISTICS,
@@ -78,9 +65,12 @@ from schema_core.testing.catalog_cases import (
     Call,
     columns,
     kind_of,
+    need,
+    state,
     understood_model,
     with_derived_schema,
 )
+from schema_core.testing.catalog_concurrency_contract import CatalogConcurrencyContract
 from schema_core.testing.contract_rules import Rule, state_rules
 
 
@@ -89,45 +79,12 @@ def by_name(rows: tuple[Any, ...]) -> list[Any]:
     return [pytest.param(row[0], *row[2:], id=row[1]) for row in rows]
 
 
-def need(catalog: Catalog, capability: Capability | None) -> None:
-    """Skip the test if the catalog lacks the capability."""
-    if capability is not None and capability not in catalog.capabilities:
-        pytest.skip(f"{type(catalog).__name__} does not store {capability.value}")
-
-
 def refused_name(call: Callable[[], None]) -> None:
     """Assert that the call is refused for its name."""
     with pytest.raises(UnsupportedError) as caught:
         call()
 
     assert caught.value.code.startswith("name-")
-
-
-def state(catalog: Catalog) -> dict[str, object]:
-    """Return all that the catalog stores, with equal values for equal meanings."""
-    stored: dict[str, object] = {}
-    for name in catalog.list_databases():
-        database = catalog.get_database(name)
-        stored[f"database {name}"] = (database.get_properties(), database.get_comment())
-        for table in catalog.list_tables(name):
-            path = ObjectPath(name, table)
-            stored[f"table {path}"] = with_derived_schema(catalog.get_table(path))
-        if Capability.FUNCTIONS in catalog.capabilities:
-            for function in catalog.list_functions(name):
-                path = ObjectPath(name, function)
-                stored[f"function {path}"] = catalog.get_function(path)
-        if Capability.MODELS in catalog.capabilities:
-            for model in catalog.list_models(name):
-                path = ObjectPath(name, model)
-                stored[f"model {path}"] = understood_model(catalog.get_model(path))
-        if Capability.TYPES in catalog.capabilities:
-            for type_ in catalog.list_types(name):
-                path = ObjectPath(name, type_)
-                stored[f"type {path}"] = catalog.get_type(path)
-    if Capability.PARTITIONS in catalog.capabilities and catalog.table_exists(EVENTS):
-        for spec in catalog.list_partitions(EVENTS):
-            stored[f"partition {spec}"] = catalog.get_partition(EVENTS, spec)
-    return stored
 
 
 #: Kind of table -> the required capability.
@@ -218,17 +175,6 @@ def _without_types(read: Any) -> Any:
     return origin(read) if hasattr(read, "options") and not hasattr(read, "class_name") else read
 
 
-#: The catalog's name in sessions.
-CATALOG = "tested"
-
-#: Number of concurrent writers, and of writes by each.
-WRITERS, TIMES = 8, 5
-
-#: The killed writer's table: large enough to be interrupted half-way.
-LARGE = PLAIN.copy({"n": "x" * 20_000})
-
-KILLED = [ObjectPath("db", f"t{number}") for number in range(5)]
-
 #: Names that some stores do not support.
 DIFFICULT_NAMES = {
     "very long": "n" * 10_000,
@@ -239,21 +185,15 @@ DIFFICULT_NAMES = {
 }
 
 
-class CatalogContract(ABC):
+class CatalogContract(CatalogConcurrencyContract):
     """The tests that every catalog passes.
 
     When a test begins, a catalog contains only its default database and `db`.
     """
 
-    #: Whether a second catalog in the same directory contains the objects of the first.
-    durable = False
     #: What happens to unresolved tables, views and models (FLIP-164): they are "resolved",
     #: "refused" (`unresolved-object`), or "stored" as they are.
     unresolved: Literal["resolved", "refused", "stored"] = "resolved"
-    #: Whether a process with a durable catalog may be forked, and killed while it writes.
-    killable = False
-    #: Whether exactly one of several concurrent DROPs of a table succeeds.
-    reports_who_dropped = True
     #: Whether names of databases and tables are case-sensitive; if not, they are lower-cased.
     preserves_case = True
     #: A table with partition keys `b` and `c`, to which partitions can be added.
@@ -271,10 +211,6 @@ class CatalogContract(ABC):
     def listed_name(self, name: str) -> str:
         """Return the name as the catalog lists it."""
         return name if self.preserves_case else name.lower()
-
-    @abstractmethod
-    def make_catalog(self, directory: Path) -> Catalog:
-        """Return a catalog that stores its objects in this directory."""
 
     @pytest.fixture
     def catalog(self, tmp_path: Path) -> Iterator[Catalog]:
@@ -311,14 +247,6 @@ class CatalogContract(ABC):
         proves that the next one finds the same state.
         """
         return state(catalog)
-
-    def second_catalog(self, catalog: Catalog, directory: Path) -> Catalog:
-        """Return another catalog on the same store, or the same one if not durable."""
-        if not self.durable:
-            return catalog
-        again = self.make_catalog(directory)
-        again.open()
-        return again
 
     # --- refused and ignored calls ---------------------------------------------------------------
 
@@ -387,13 +315,6 @@ class CatalogContract(ABC):
             after = self._changed_by_statements(populated)
             assert before != after, statement
             assert self._changed_by_statements(reference) == after, statement
-
-    def _session(self, catalog: Catalog) -> TableEnvironment:
-        """Return a session whose current database is `db`."""
-        environment = TableEnvironment.create(EnvironmentSettings.in_streaming_mode())
-        environment.register_catalog(CATALOG, catalog)
-        environment.execute_sql(f"USE `{CATALOG}`.db")
-        return environment
 
     def _changed_by_statements(self, catalog: Catalog) -> dict[str, object]:
         """Return what the catalog stores, without its default database."""
@@ -990,316 +911,6 @@ class CatalogContract(ABC):
 
         assert caught.value.code == "unsupported-capability"
         assert before == state(populated)
-
-    # --- concurrent users ------------------------------------------------------------------------
-
-    def _together(
-        self,
-        catalog: Catalog,
-        directory: Path,
-        act: Callable[[Catalog, int], bool],
-        writers: int = WRITERS,
-    ) -> list[int]:
-        """Run `act` in concurrent writers; return the numbers of those that returned True."""
-
-        def run(number: int) -> bool:
-            mine = self.second_catalog(catalog, directory)
-            try:
-                return act(mine, number)
-            finally:
-                if mine is not catalog:
-                    mine.close()
-
-        with ThreadPoolExecutor(writers) as pool:
-            done = list(pool.map(run, range(writers)))
-        return [number for number in range(writers) if done[number]]
-
-    def test_second_catalog_sees_the_same_objects(self, populated: Catalog, tmp_path: Path) -> None:
-        """It does so while the first catalog is open."""
-        if not self.durable:
-            pytest.skip("this catalog is not durable")
-        again = self.second_catalog(populated, tmp_path)
-
-        assert state(populated) == state(again)
-        again.drop_table(ORDERS, False)
-        again.close()
-        assert not populated.table_exists(ORDERS)
-
-    def test_one_concurrent_create_succeeds(self, catalog: Catalog, tmp_path: Path) -> None:
-        """All other writers raise AlreadyExistsError."""
-
-        def create(mine: Catalog, number: int) -> bool:
-            mine.create_table(ObjectPath("db", f"own_{number}"), PLAIN, False)
-            try:
-                mine.create_table(ORDERS, PLAIN.copy({"writer": str(number)}), False)
-            except AlreadyExistsError:
-                return False
-            return True
-
-        won = self._together(catalog, tmp_path, create)
-
-        assert [str(number) for number in won] == [catalog.get_table(ORDERS).options["writer"]]
-        assert WRITERS + 1 == len(catalog.list_tables("db"))
-
-    def test_one_concurrent_drop_succeeds(self, populated: Catalog, tmp_path: Path) -> None:
-        """All other writers raise NotFoundError."""
-
-        def drop(mine: Catalog, number: int) -> bool:
-            try:
-                mine.drop_table(ORDERS, False)
-            except NotFoundError:
-                return False
-            return True
-
-        won = self._together(populated, tmp_path, drop)
-
-        assert len(won) == 1 or (won and not self.reports_who_dropped)
-        assert not populated.table_exists(ORDERS)
-
-    def test_one_concurrent_rename_succeeds(self, populated: Catalog, tmp_path: Path) -> None:
-        """The table exists once, under one name."""
-
-        def rename(mine: Catalog, number: int) -> bool:
-            try:
-                mine.rename_table(ORDERS, f"own_{number}", False)
-            except NotFoundError:
-                return False
-            return True
-
-        won = self._together(populated, tmp_path, rename)
-
-        assert [f"own_{number}" for number in won] == [
-            name for name in populated.list_tables("db") if name.startswith("own")
-        ]
-        assert not populated.table_exists(ORDERS)
-
-    def test_no_update_is_lost(self, catalog: Catalog, tmp_path: Path) -> None:
-        """Each writer increments a counter and retries after a conflict."""
-        need(catalog, Capability.VERSIONS)
-        catalog.create_table(ORDERS, PLAIN.copy({"n": "0"}), False)
-
-        def count(mine: Catalog, number: int) -> bool:
-            done = 0
-            while done < TIMES:
-                read = mine.get_table(ORDERS)
-                new = PLAIN.copy({"n": str(int(read.options["n"]) + 1)})
-                try:
-                    mine.alter_table(ORDERS, new, False, expected=read)
-                except ConflictError:
-                    continue
-                done += 1
-            return True
-
-        assert WRITERS == len(self._together(catalog, tmp_path, count))
-        assert {"n": str(WRITERS * TIMES)} == catalog.get_table(ORDERS).get_options()
-
-    #: Whether several writers may alter the same objects. A durable catalog without
-    #: `Capability.VERSIONS` declares False: its ALTER replaces what others have changed.
-    concurrent = True
-    #: Number of writers of `test_no_statement_is_lost`, and of the statements of each.
-    writers, turns = 3, 4
-
-    def test_no_statement_is_lost(self, populated: Catalog, tmp_path: Path) -> None:
-        """Concurrent ALTER statements have all effects, each writer in its own process.
-
-        Writers are threads if the catalog is not durable or cannot be forked.
-        """
-        if Capability.VERSIONS not in populated.capabilities:
-            assert not (self.durable and self.concurrent), (
-                "concurrent ALTER statements are lost: declare Capability.VERSIONS, and compare "
-                "`expected` in ALTER methods; or set `concurrent = False`"
-            )
-            pytest.skip(f"{type(populated).__name__} does not compare versions")
-        kinds = [
-            kind
-            for kind, (needs, *_) in SETTINGS.items()
-            if kind in self.compared_kinds and needs in {None, *populated.capabilities}
-        ]
-
-        if self.durable and self.killable and hasattr(os, "fork"):
-            self._alter_in_processes(tmp_path, kinds)
-        else:
-
-            def alter(mine: Catalog, number: int) -> bool:
-                self._alter(mine, number, kinds)
-                return True
-
-            self._together(populated, tmp_path, alter, self.writers)
-
-        expected = {
-            f"w{writer}_{turn}" for writer in range(self.writers) for turn in range(self.turns)
-        }
-        for kind in kinds:
-            _, _, read = SETTINGS[kind]
-            assert set() == expected - {*read(populated)}, kind
-
-    def _alter(self, catalog: Catalog, number: int, kinds: list[str]) -> None:
-        """Execute each statement of a writer until there is no conflict."""
-        environment = self._session(catalog)
-        for turn, kind in product(range(self.turns), kinds):
-            statement = SETTINGS[kind][1].format(number, turn)
-            while True:
-                with suppress(ConflictError):
-                    environment.execute_sql(statement)
-                    break
-
-    def _alter_in_processes(self, directory: Path, kinds: list[str]) -> None:
-        """Execute all writers' statements in forked processes, which have to succeed."""
-        children = []
-        for number in range(self.writers):
-            if (child := os.fork()) == 0:
-                try:
-                    mine = self.make_catalog(directory)
-                    mine.open()
-                    self._alter(mine, number, kinds)
-                    os._exit(0)
-                finally:
-                    traceback.print_exc()
-                    os._exit(1)
-            children.append(child)
-        assert [0] * self.writers == [os.waitpid(child, 0)[1] for child in children]
-
-    def test_no_table_is_left_without_its_database(self, catalog: Catalog, tmp_path: Path) -> None:
-        """Half of the writers drop and create the database while others create tables in it."""
-
-        def act(mine: Catalog, number: int) -> bool:
-            for turn in range(TIMES):
-                try:
-                    if number % 2:
-                        mine.create_table(ObjectPath("db", f"t{number}_{turn}"), PLAIN, False)
-                    else:
-                        mine.drop_database("db", False, True)
-                        mine.create_database("db", objects.CatalogDatabase(), False)
-                except (NotFoundError, AlreadyExistsError):
-                    continue
-            return True
-
-        self._together(catalog, tmp_path, act)
-
-        catalog.drop_database("db", True, True)
-        catalog.create_database("db", objects.CatalogDatabase(), False)
-        assert [] == catalog.list_tables("db")
-        assert not any(
-            catalog.table_exists(ObjectPath("db", f"t{number}_{turn}"))
-            for number in range(WRITERS)
-            for turn in range(TIMES)
-        )
-
-    @pytest.mark.parametrize("seed", range(3))
-    def test_writer_is_killed(self, catalog: Catalog, tmp_path: Path, seed: int) -> None:
-        """Every table exists completely or not at all."""
-        if not (self.durable and self.killable and hasattr(os, "fork")):
-            pytest.skip("a process with this catalog cannot be forked and killed")
-        if (child := os.fork()) == 0:
-            self._write_forever(tmp_path)
-        time.sleep(0.3 + random.Random(seed).random() / 5)  # noqa: S311
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        again = self.second_catalog(catalog, tmp_path)
-
-        for name in again.list_tables("db"):
-            assert LARGE == with_derived_schema(again.get_table(ObjectPath("db", name)))
-        again.create_table(NOTHING, PLAIN, False)
-        assert again.table_exists(NOTHING)
-        again.close()
-
-    def _write_forever(self, directory: Path) -> None:
-        """Write in a forked process until it is killed."""
-        try:
-            mine = self.make_catalog(directory)
-            mine.open()
-            while True:
-                for path in KILLED:
-                    mine.create_table(path, LARGE, True)
-                for path in KILLED:
-                    mine.drop_table(path, True)
-        finally:
-            os._exit(1)
-
-    # --- transactions and migrations -------------------------------------------------------------
-
-    def test_changes_of_a_transaction_are_made_together(
-        self, populated: Catalog, tmp_path: Path
-    ) -> None:
-        """They are seen within it, and by others after it."""
-        need(populated, Capability.MIGRATIONS)
-        with populated.transaction() as catalog:
-            catalog.create_database("new", DATABASE, False)
-            catalog.create_table(ObjectPath("new", "t"), PLAIN, False)
-            catalog.drop_table(ORDERS, False)
-            assert ["t"] == catalog.list_tables("new")
-
-        other = self.second_catalog(populated, tmp_path)
-        assert PLAIN == with_derived_schema(other.get_table(ObjectPath("new", "t")))
-        assert not other.table_exists(ORDERS)
-
-    def test_a_transaction_that_raises_changes_nothing(self, populated: Catalog) -> None:
-        """Objects and the history are as before, whatever raised."""
-        need(populated, Capability.MIGRATIONS)
-        before = state(populated)
-
-        def change_all(error: BaseException) -> None:
-            with populated.transaction() as catalog:
-                catalog.create_table(NOTHING, PLAIN, False)
-                catalog.alter_table(ORDERS, TABLES["every clause"], False)
-                catalog.add_migration(MIGRATION)
-                catalog.drop_database("db", False, cascade=True)
-                raise error
-
-        for kind in (ValueError, KeyboardInterrupt):
-            with pytest.raises(kind):
-                change_all(kind())
-            assert before == state(populated)
-            assert [] == populated.list_migrations()
-
-    def test_a_dry_run_changes_nothing(self, populated: Catalog, tmp_path: Path) -> None:
-        """`schema-core check` and `run` first execute a script's statements in a dry run."""
-        need(populated, Capability.MIGRATIONS)
-        before = state(populated)
-        with self.make_catalog(tmp_path).dry_run() as catalog:
-            catalog.create_database("tried", DATABASE, False)
-            catalog.create_table(ObjectPath("tried", "t"), PLAIN, False)
-            assert ["t"] == catalog.list_tables("tried")
-        assert before == state(populated)
-
-    def test_migration_round_trip(self, populated: Catalog, tmp_path: Path) -> None:
-        """The history is in the order of application; its entries exist once."""
-        need(populated, Capability.MIGRATIONS)
-        second = replace(MIGRATION, name="0001_z", position=2, parents=(MIGRATION.name,))
-        with populated.transaction() as catalog:
-            catalog.add_migration(second)
-            catalog.add_migration(MIGRATION)
-
-        other = self.second_catalog(populated, tmp_path)
-        assert [MIGRATION, second] == other.list_migrations()
-        with pytest.raises(AlreadyExistsError, match="migration"):
-            other.add_migration(MIGRATION)
-        other.remove_migration(second.name)
-        assert [MIGRATION] == other.list_migrations()
-        undone = [replace(second, position=place, objects=(), undone=True) for place in (4, 3)]
-        for entry in undone:
-            populated.add_migration(entry)
-        assert [MIGRATION] == other.list_migrations()
-        assert undone[::-1] == other.list_undone_migrations()
-        with pytest.raises(NotFoundError, match="migration"):
-            other.remove_migration(second.name)
-
-    def test_transactions_run_one_after_the_other(self, populated: Catalog, tmp_path: Path) -> None:
-        """Of several that add the next entry, each sees those before."""
-        need(populated, Capability.MIGRATIONS)
-
-        def add(catalog: Catalog) -> None:
-            for _ in range(5):
-                with catalog.transaction() as joined:
-                    position = len(joined.list_migrations()) + 1
-                    name = f"{position:04}_m"
-                    joined.add_migration(replace(MIGRATION, name=name, position=position))
-
-        catalogs = [populated, self.second_catalog(populated, tmp_path)]
-        with ThreadPoolExecutor(len(catalogs)) as pool:
-            list(pool.map(add, catalogs))
-
-        assert [*range(1, 11)] == [migration.position for migration in populated.list_migrations()]
 
     # --- limits ----------------------------------------------------------------------------------
 
