@@ -32,6 +32,8 @@ from schema_core.spark.changelog import Changelog as Changelog
 from schema_core.spark.changelog import SupportsChangelog as SupportsChangelog
 from schema_core.spark.changelog import SupportsChangelogRead as SupportsChangelogRead
 from schema_core.spark.changelog import SupportsChangelogWrite as SupportsChangelogWrite
+from schema_core.spark.connector import AggregateExpression as AggregateExpression
+from schema_core.spark.connector import Aggregation as Aggregation
 from schema_core.spark.connector import ConnectorBase as ConnectorBase
 from schema_core.spark.connector import LookupKeys as LookupKeys
 from schema_core.spark.connector import MicroBatch as MicroBatch
@@ -40,6 +42,7 @@ from schema_core.spark.connector import RowLevelInfo as RowLevelInfo
 from schema_core.spark.connector import RowLevelMode as RowLevelMode
 from schema_core.spark.connector import RowLevelWrite as RowLevelWrite
 from schema_core.spark.connector import SparkConnector as SparkConnector
+from schema_core.spark.connector import SupportsAggregatePushDown as SupportsAggregatePushDown
 from schema_core.spark.connector import SupportsBucketing as SupportsBucketing
 from schema_core.spark.connector import SupportsCleanUp as SupportsCleanUp
 from schema_core.spark.connector import SupportsDeletePushDown as SupportsDeletePushDown

@@ -88,6 +88,8 @@ class Ability(Enum):
     LIMIT_PUSH_DOWN = "limit push-down"
     #: only partitions that the filters select are requested (`SupportsPartitionPushDown`)
     PARTITION_PUSH_DOWN = "partition push-down"
+    #: COUNT, MIN, MAX and SUM are offered (`SupportsAggregatePushDown`)
+    AGGREGATE_PUSH_DOWN = "aggregate push-down"
     #: the columns that INSERT names are offered (`SupportsTargetColumnWriting`)
     TARGET_COLUMNS = "target columns"
     #: DELETE deletes rows (`SupportsRowLevelDelete`)

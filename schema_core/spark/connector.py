@@ -138,6 +138,48 @@ class LookupKeys(NamedTuple):
     rows: tuple[tuple[Any, ...], ...]
 
 
+#: Prefix of the columns of aggregates in connectors' frames.
+AGGREGATE_PREFIX = "$aggregate$"
+
+
+class AggregateExpression(NamedTuple):
+    """An aggregate that a connector computes, as in Flink: ``COUNT``, ``MIN``, ``MAX`` or ``SUM``.
+
+    Attributes:
+        function: The name of the function.
+        column: The physical column; None for ``COUNT(*)``.
+        type: The type of the result. SUM of integers has the type of the column and wraps.
+        name: The column of the frame.
+    """
+
+    function: str
+    column: str | None
+    type: DataType
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.function}({self.column or '*'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """Aggregates of a table's rows for which all filters are TRUE, by the values of columns.
+
+    Attributes:
+        keys: The physical columns of GROUP BY. Without any there is one row, also of no rows.
+        aggregates: The aggregates; NULL is not counted, compared or added.
+        filters: The filters of the query, all of them exact.
+    """
+
+    keys: tuple[str, ...]
+    aggregates: tuple[AggregateExpression, ...]
+    filters: tuple[Filter, ...] = ()
+
+    def __str__(self) -> str:
+        by = f" by {', '.join(self.keys)}" if self.keys else ""
+        return f"{', '.join(map(str, self.aggregates)) or 'none'}{by}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadContext(TableContext):
     """The table that a connector reads, and what the query needs of it.
@@ -150,6 +192,8 @@ class ReadContext(TableContext):
             all. Only with `Ability.PARTITION_PUSH_DOWN`.
         limit: How many rows the query needs at most, of any for which the accepted filters are
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
+        aggregation: The aggregates that `read` returns instead of rows, in `columns`. Only after
+            `apply_aggregates` has accepted them.
         groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
             a connector that returned a group.
         keys: The keys that a join looks up; None for all rows. Only for `SupportsKeyedLookup`.
@@ -161,6 +205,7 @@ class ReadContext(TableContext):
     filters: tuple[Filter, ...] = ()
     partitions: tuple[CatalogPartitionSpec, ...] | None = None
     limit: int | None = None
+    aggregation: Aggregation | None = None
     groups: frozenset[str] | None = None
     keys: LookupKeys | None = None
     by_key: bool = False
@@ -173,8 +218,14 @@ class ReadContext(TableContext):
 
     @property
     def columns(self) -> dict[str, DataType]:
-        """The physical columns to read, with their types, in order."""
+        """The physical columns to read, with their types, in order.
+
+        Of an aggregation, its keys and then its aggregates.
+        """
         physical = self.physical_columns
+        if (aggregation := self.aggregation) is not None:
+            keys = {name: physical[name] for name in aggregation.keys}
+            return {**keys, **{call.name: plain(call.type) for call in aggregation.aggregates}}
         if self.projection is None:
             return physical
         return {name: physical[name] for name in self.projection}
@@ -585,6 +636,23 @@ class SupportsPartitionPushDown(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsAggregatePushDown(SparkConnector, Protocol):
+    """A connector with `Ability.AGGREGATE_PUSH_DOWN`: it computes aggregates of a query itself.
+
+    They are offered for a query block over one table if all its conditions are filters.
+    """
+
+    def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
+        """Return whether `read` returns the aggregates, exactly as Flink computes them.
+
+        `read` then gets them as `ReadContext.aggregation`, and returns one row of each group.
+        A connector that accepts filters gets them as `ReadContext.filters` as well; one that leaves
+        a filter remaining is not asked. Refuse columns that the system groups or orders by other
+        rules, such as strings by a collation, and sums that it rounds.
+        """
+
+
+@runtime_checkable
 class SupportsFilterExplanation(SparkConnector, Protocol):
     """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
 
@@ -774,6 +842,7 @@ ABILITIES: Mapping[type, Ability] = {
     SupportsProjectionPushDown: Ability.PROJECTION_PUSH_DOWN,
     SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
     SupportsPartitionPushDown: Ability.PARTITION_PUSH_DOWN,
+    SupportsAggregatePushDown: Ability.AGGREGATE_PUSH_DOWN,
     SupportsTargetColumnWriting: Ability.TARGET_COLUMNS,
     SupportsRowLevelDelete: Ability.ROW_LEVEL_DELETE,
     SupportsRowLevelUpdate: Ability.ROW_LEVEL_UPDATE,
@@ -904,6 +973,7 @@ METHODS: Mapping[Ability, str] = {
     Ability.STAGING: "stage",
     Ability.FILTER_PUSH_DOWN: "apply_filters",
     Ability.PARTITION_PUSH_DOWN: "list_partitions",
+    Ability.AGGREGATE_PUSH_DOWN: "apply_aggregates",
     Ability.ROW_LEVEL_DELETE: "apply_row_level_delete",
     Ability.ROW_LEVEL_UPDATE: "apply_row_level_update",
     Ability.DELETE_PUSH_DOWN: "apply_delete_filters",

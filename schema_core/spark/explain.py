@@ -63,7 +63,12 @@ class ExplainRecorder:
         used = [name for name in physical if name in demand.columns]
         lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
         accepted = {str(filter_) for filter_ in context.filters}
-        for item in (Filter(each, context.zone) for each in demand.filters):
+        offered = [Filter(each, context.zone) for each in demand.filters]
+        if context.aggregation is not None:
+            lines[1:] = [f"  aggregates: {context.aggregation}"]
+            offered = list(context.aggregation.filters)
+            accepted = {*map(str, offered)}
+        for item in offered:
             by = "Spark (see its plan)"
             if str(item) in accepted:
                 by = "the connector"

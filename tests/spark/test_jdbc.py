@@ -1408,3 +1408,109 @@ def test_a_database_in_memory_is_not_that_of_the_server(url: str) -> None:
         client_connection(SQLITE, {"url": url}, 60)
 
     assert "invalid-option-value" == caught.value.code
+
+
+# --- aggregates ----------------------------------------------------------------------------------
+
+#: Queries of aggregates -> whether SQLite and PostgreSQL compute them. `i` wraps, `n` has NULL.
+AGGREGATES: Mapping[str, tuple[bool, bool]] = {
+    "COUNT(*), COUNT(n), COUNT(1), MIN(i), MAX(i)": (True, True),
+    "SUM(i), SUM(ti), SUM(n)": (True, True),
+    "SUM(b)": (False, True),
+    "MIN(n), SUM(p), MIN(p), MAX(p)": (False, True),
+    "MIN(d), MAX(t)": (False, True),
+    "MIN(s)": (False, False),
+    "SUM(f)": (False, False),
+    "COUNT(s), COUNT(f), COUNT(o)": (True, True),
+    "COUNT(DISTINCT n)": (False, False),
+    "COUNT(*) FILTER (WHERE n > 1)": (False, False),
+    "AVG(n)": (False, False),
+    "n, COUNT(*), MAX(b) + 1 FROM a GROUP BY n": (True, True),
+    "o, COUNT(*) FROM a GROUP BY o": (False, True),
+    "s, COUNT(*) FROM a GROUP BY s": (False, True),
+    "f, COUNT(*) FROM a GROUP BY f": (False, False),
+    "n, COUNT(*) AS c FROM a GROUP BY n HAVING COUNT(*) > 1 AND MIN(i) < 5": (True, True),
+    "n FROM a GROUP BY n ORDER BY COUNT(*) DESC, n LIMIT 2": (True, True),
+    "COUNT(*), MIN(n) FROM a WHERE n > 1 AND i IS NOT NULL": (True, True),
+    "COUNT(*), SUM(i) FROM a WHERE n > 1000": (True, True),
+    "n, COUNT(*) FROM a WHERE n > 1000 GROUP BY n": (True, True),
+    "COUNT(*) FROM a WHERE s > 'a'": (False, False),
+    "COUNT(*) FROM a WHERE f > 1": (False, False),
+    "COUNT(*) FROM a WHERE n + 1 > 1": (False, False),
+    "n + 1, COUNT(*) FROM a GROUP BY n + 1": (False, False),
+    "m, x.c FROM (SELECT n AS m, COUNT(*) AS c FROM a GROUP BY n) x WHERE m > 1": (True, True),
+    "y.k, COUNT(*), MAX(w) FROM (SELECT n, i FROM a) AS y (k, w) GROUP BY k": (False, False),
+    "y.k, MAX(w) FROM a AS y (k, w, a1, a2, a3, a4, a5, a6, a7, a8) GROUP BY k": (True, True),
+    "COUNT(*) FROM a AS l JOIN a AS r ON l.n = r.n": (False, False),
+    "n, RANK() OVER (ORDER BY COUNT(*)) FROM a GROUP BY n": (True, True),
+    "COUNT(*) FROM a GROUP BY GROUPING SETS ((n), ())": (False, False),
+}
+AGGREGATED = "n INT, i INT, ti TINYINT, b BIGINT, p DECIMAL(9, 2), d DATE, t TIMESTAMP(6), \
+s STRING, f DOUBLE, o BOOLEAN"
+AGGREGATED_ROWS = """
+(1, 2147483647, 127, 9223372036854775807, 1.25, '2020-01-01', '2020-01-01 00:00:00.5', 'b', 1.5,
+  true),
+(1, 5, 3, 4, -2.5, '1999-12-31', NULL, 'B', 2, false),
+(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+(2, -7, -128, 9, 0, '2020-01-02', '1969-12-31 23:59:59.999999', 'a', 0, true),
+(5, 2, 1, 2, 3, NULL, '2020-01-01 00:00:00', '', 3, false)
+"""
+
+
+@pytest.mark.parametrize("database", ["lite", pytest.param("pg", marks=pytest.mark.slow)])
+def test_the_database_computes_aggregates_as_spark_does(
+    request: pytest.FixtureRequest, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables: Tables = request.getfixturevalue(database)
+    is_pg = database == "pg"
+    times = ("date", "timestamp(6)") if is_pg else ("text", "text")
+    tables.run(
+        f"CREATE TABLE a (n int, i int, ti smallint, b bigint, p decimal(9, 2), d {times[0]},"
+        f" t {times[1]}, s text, f double precision, o boolean)"
+    )
+    tables.create("a", AGGREGATED, "a")
+    empty = "SELECT COUNT(*), COUNT(n), MIN(n), SUM(n) FROM a"
+    assert [(0, 0, None, None)] == tables.rows(empty)
+    assert [] == tables.rows(f"{empty} GROUP BY n")
+    tables.run(f"INSERT INTO a VALUES {AGGREGATED_ROWS}")
+    apply, accepted = JdbcConnector.apply_aggregates, list[bool]()
+
+    def recorded(*arguments: Any) -> bool:
+        accepted.append(apply(*arguments))
+        return accepted[-1]
+
+    for place, (query, expected) in enumerate(AGGREGATES.items()):
+        if not is_pg and place % 3:  # a few of them on SQLite
+            continue
+        statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM a"
+        accepted.clear()
+        monkeypatch.setattr(JdbcConnector, "apply_aggregates", recorded)
+        pushed = tables.rows(statement)
+        monkeypatch.setattr(JdbcConnector, "apply_aggregates", lambda *_: False)
+
+        assert (tables.rows(statement), expected[is_pg]) == (pushed, any(accepted)), statement
+    monkeypatch.setattr(JdbcConnector, "apply_aggregates", apply)
+    scans = tables.scans("SELECT COUNT(*), MIN(n) FROM a WHERE n > 1 AND i IS NOT NULL")
+    assert "  aggregates: COUNT(*), MIN(n)\n  filter for the connector: `n` > 1\n" in scans
+    assert [(-2147483642, -125)] == tables.rows("SELECT SUM(i), SUM(ti) FROM a WHERE i > -5")
+
+
+def test_rows_that_cannot_be_read_fail_an_aggregate(lite: Tables) -> None:
+    lite.run("CREATE TABLE a (n int, i int)")
+    lite.run("INSERT INTO a VALUES (1, 'x'), (2, 1)")
+    lite.create("a", "n INT, i INT NOT NULL", "a")
+
+    assert [(2,)] == lite.rows("SELECT COUNT(*) FROM a")
+    assert "is not a valid INT" in lite.code("SELECT MAX(i) FROM a")[1]
+    assert "is not a valid INT" in lite.code("SELECT n, COUNT(i) FROM a GROUP BY n")[1]
+    assert [(1,)] == lite.rows("SELECT MAX(i) FROM a WHERE n = 2")
+
+
+def test_a_divided_scan_computes_no_aggregates(lite: Tables) -> None:
+    lite.run("CREATE TABLE a (n int)")
+    lite.run("INSERT INTO a VALUES (1), (2), (3)")
+    bounds = {"lower_bound": "1", "upper_bound": "2", "num": "2", "column": "n"}
+    given = {f"scan__partition__{key}": value for key, value in bounds.items()}
+    lite.create("a", "n INT", "a", **given)
+
+    assert [(2,)] == lite.rows("SELECT COUNT(*) FROM a")

@@ -19,6 +19,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.base.text import quote_string
 from schema_core.connectors.jdbc import dialects
+from schema_core.connectors.jdbc.aggregation import JdbcAggregation
 from schema_core.connectors.jdbc.database import (
     Connection,
     Database,
@@ -63,11 +64,13 @@ from schema_core.spark.compiler.tree import (
 )
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
+    Aggregation,
     ConnectorBase,
     LookupKeys,
     ReadContext,
     RowLevelInfo,
     RowLevelMode,
+    SupportsAggregatePushDown,
     SupportsDeletePushDown,
     SupportsKeyedLookup,
     SupportsLimitPushDown,
@@ -210,6 +213,7 @@ class JdbcConnector(
     SupportsUpsert,
     SupportsProjectionPushDown,
     SupportsLimitPushDown,
+    SupportsAggregatePushDown,
     SupportsReplacement,
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
@@ -242,7 +246,29 @@ class JdbcConnector(
             NotFoundError: with code `missing-jdbc-driver`.
             DatabaseError: with code `jdbc-failed`.
         """
+        if context.aggregation is not None:
+            return self._read_aggregates(context, context.aggregation)
         return self._load(context, is_scan=True)
+
+    def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
+        """Return whether the database computes the same values: see `JdbcAggregation`."""
+        if COLUMN.key in context.options:  # whose bounds select rows
+            return False
+        return self._aggregation(aggregation, context)[1].sql is not None
+
+    def _read_aggregates(self, context: ReadContext, aggregation: Aggregation) -> DataFrame:
+        table, pushed = self._aggregation(aggregation, context)
+        return pushed.values(table.load_query(context, str(pushed.sql), pushed.schema))
+
+    def _aggregation(
+        self, aggregation: Aggregation, context: ReadContext
+    ) -> tuple[DatabaseTable, JdbcAggregation]:
+        names = {*aggregation.keys, *(call.column for call in aggregation.aggregates)}
+        names.update(name for filter_ in aggregation.filters for name in filter_.columns)
+        types = {name: type_ for name, type_ in context.physical_columns.items() if name in names}
+        scan = self._resolve(context, types)
+        table = scan.table
+        return table, JdbcAggregation(scan, table.dialect, table.sql, aggregation)
 
     def look_up(self, context: ReadContext) -> DataFrame:
         """Return the rows with the keys of a join, or all rows without keys.
@@ -275,12 +301,17 @@ class JdbcConnector(
         return MAX_KEYS.of(options) or 0
 
     def _load(self, context: ReadContext, *, is_scan: bool) -> DataFrame:
+        self._scan = scan = self._resolve(context, context.columns)
+        is_divided = is_scan and COLUMN.key in context.options
+        return scan.table.load(context, scan, is_divided=is_divided)
+
+    @staticmethod
+    def _resolve(context: ReadContext, types: Mapping[str, DataType]) -> JdbcScan:
+        """Return a scan of columns, which the database has with types that can be read."""
         table = DatabaseTable(context)
-        table.check_types(context.columns)
+        table.check_types(types)
         with table.database.connection() as connection:
-            columns = table.resolve(connection, context.columns)
-        self._scan = JdbcScan(table, columns)
-        return table.load(context, self._scan, is_divided=is_scan and COLUMN.key in table.options)
+            return JdbcScan(table, table.resolve(connection, types))
 
     def explain_filter(self, filter_: Filter, frame: DataFrame, context: ReadContext) -> str:
         """Return which conditions Spark sends to the database, or why it sends none."""
@@ -572,13 +603,7 @@ class DatabaseTable:
         If the scan is divided, only the rows within the bounds of the partition column.
         """
         reader: DataFrameReader = context.session.read
-        size = 0 if AUTO_COMMIT.of(self.options) else FETCH.of(self.options)
-        settings = {
-            **self.database.settings,
-            "fetchsize": str(FETCH_SIZE if size is None else size),
-            "preferTimestampNTZ": "true",
-            "customSchema": scan.schema,
-        }
+        settings = self._settings(scan.schema)
         predicates = scan.key_predicates(context.keys)
         if predicates is not None:
             url = settings.pop("url")
@@ -600,7 +625,21 @@ class DatabaseTable:
         query = scan.sql()
         if context.limit is not None:
             query += f" {self.dialect.limit.format(n=context.limit)}"
-        return scan.values(reader.format("jdbc").options(**settings, dbtable=f"({query}) q").load())
+        return scan.values(self.load_query(context, query, scan.schema))
+
+    def load_query(self, context: ReadContext, query: str, schema: str) -> DataFrame:
+        """Return the rows of a query, with the types of a schema of Spark."""
+        settings = self._settings(schema) | {"dbtable": f"({query}) q"}
+        return context.session.read.format("jdbc").options(**settings).load()
+
+    def _settings(self, schema: str) -> dict[str, str]:
+        size = 0 if AUTO_COMMIT.of(self.options) else FETCH.of(self.options)
+        return {
+            **self.database.settings,
+            "fetchsize": str(FETCH_SIZE if size is None else size),
+            "preferTimestampNTZ": "true",
+            "customSchema": schema,
+        }
 
     def _partition_column(self) -> str:
         """Return the item of a query that the ranges of a partitioned scan select by."""
@@ -752,9 +791,9 @@ class JdbcScan:
 
     def sql(self, *extra: str) -> str:
         items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
-        if checks := self._checks:
-            branches = (f"WHEN {check} THEN {position}" for position, (check, _) in checks.items())
-            items.append(f"CASE {' '.join(branches)} END AS {self._quote(dialects.CHECK)}")
+        # first: SQLite's driver fails for a row that begins with a DECIMAL that is NULL
+        if (check := self.check) is not None:
+            items.insert(0, f"{check} AS {self._quote(dialects.CHECK)}")
         items += [
             f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
             f"AS {self._quote(TEXT_PREFIX + name)}"
@@ -800,6 +839,13 @@ class JdbcScan:
         return ", ".join(f"{quote(name)} {type_}" for name, type_ in spark_types.items())
 
     @property
+    def check(self) -> str | None:
+        """The number of the first check that a row fails, NULL for none, in SQL."""
+        checks = self._checks.items()
+        branches = (f"WHEN {check} THEN {position}" for position, (check, _) in checks)
+        return f"CASE {' '.join(branches)} END" if checks else None
+
+    @property
     def _checks(self) -> dict[int, tuple[str, str]]:
         """The predicates of rows that cannot be read, with messages, by number."""
         checks: list[tuple[str, str]] = []
@@ -823,21 +869,60 @@ class JdbcScan:
             if isinstance(type_, TimestampType) and not self.selected[name].as_string
         }
 
+    def checked(self, frame: DataFrame) -> DataFrame:
+        """Return the rows of a query, whose job fails for a row that fails a check."""
+        if not self._checks:
+            return frame
+        problems = ", ".join(_string(problem) for _, problem in self._checks.values())
+        check = quote(dialects.CHECK)
+        raised = f"CAST(raise_error(element_at(array({problems}), {check})) AS BOOLEAN)"
+        return frame.where(f"{check} IS NULL OR {raised}")
+
     def values(self, frame: DataFrame) -> DataFrame:
         """Return the columns of the table from the rows of the query.
 
         A filter fails the job for invalid values, so the columns remain plain attributes.
         """
         names = list(self.selected)
-        if self._checks:
-            problems = ", ".join(_string(problem) for _, problem in self._checks.values())
-            check = quote(dialects.CHECK)
-            raised = f"CAST(raise_error(element_at(array({problems}), {check})) AS BOOLEAN)"
-            frame = frame.where(f"{check} IS NULL OR {raised}")
+        frame = self.checked(frame)
         for name in self._clocks:
             frame = frame.where(_same_clock(name))
         types = {name: (type_, column) for name, type_, column in self.columns}
         return select(frame, ((self._value(name, *types[name]), name) for name in names))
+
+    def is_plain(self, name: str) -> bool:
+        """Return whether a column is read as the database stores it."""
+        return self.obstacle(name) is None and name not in self._clocks
+
+    def condition(self, filters: Sequence[Filter]) -> str | None:
+        """Return the WHERE clause of filters; None if the database might select other rows."""
+        parts = [self._comparison(filter_) for filter_ in filters]
+        if None in parts:
+            return None
+        return f" WHERE {' AND '.join(map(str, parts))}" if parts else ""
+
+    def _comparison(self, filter_: Filter) -> str | None:
+        compared = filter_.comparison
+        if compared is None or self.obstacle(compared.column) is not None:
+            return None
+        name = self.selected[compared.column].sql
+        type_ = next(type_ for column, type_, _ in self.columns if column == compared.column)
+        literals = self.table.dialect.literals
+        match compared.operator:
+            case "<" | "<=" | ">" | ">=" | "BETWEEN" if isinstance(type_, dialects.STRINGS):
+                return None  # the order of strings depends on the collation
+            case "IS NULL" | "IS NOT NULL":
+                return f"{name} {compared.operator}"
+            case "IN" | "NOT IN" | "BETWEEN":
+                texts = [constant(value, type_, literals) for value in compared.value]
+                if None in texts:
+                    return None
+                if compared.operator == "BETWEEN":
+                    return f"{name} BETWEEN {texts[0]} AND {texts[1]}"
+                return f"{name} {compared.operator} ({', '.join(map(str, texts))})"
+            case _:
+                text = constant(compared.value, type_, literals)
+                return None if text is None else f"{name} {compared.operator} {text}"
 
     def obstacle(self, name: str) -> str | None:
         """Return why no filter on a column is sent to the database; None if it may be."""
@@ -965,32 +1050,7 @@ class RowStatements:
 
     def condition(self, filters: Sequence[Filter]) -> str | None:
         """Return the WHERE clause of filters; None if the database might select other rows."""
-        parts = [self._comparison(filter_) for filter_ in filters]
-        if None in parts:
-            return None
-        return f" WHERE {' AND '.join(map(str, parts))}" if parts else ""
-
-    def _comparison(self, filter_: Filter) -> str | None:
-        compared = filter_.comparison
-        if compared is None or self._scan.obstacle(compared.column) is not None:
-            return None
-        name = self._scan.selected[compared.column].sql
-        type_ = self._types[compared.column]
-        match compared.operator:
-            case "<" | "<=" | ">" | ">=" | "BETWEEN" if isinstance(type_, dialects.STRINGS):
-                return None  # the order of strings depends on the collation
-            case "IS NULL" | "IS NOT NULL":
-                return f"{name} {compared.operator}"
-            case "IN" | "NOT IN" | "BETWEEN":
-                texts = [self._literal(value, type_) for value in compared.value]
-                if None in texts:
-                    return None
-                if compared.operator == "BETWEEN":
-                    return f"{name} BETWEEN {texts[0]} AND {texts[1]}"
-                return f"{name} {compared.operator} ({', '.join(map(str, texts))})"
-            case _:
-                text = self._literal(compared.value, type_)
-                return None if text is None else f"{name} {compared.operator} {text}"
+        return self._scan.condition(filters)
 
     def assignments(self, values: Mapping[str, Typed]) -> str | None:
         """Return the SET clause of constants; None if a value may be another in the database."""

@@ -192,6 +192,8 @@ class JdbcDialect:
         rules: The types that it stores, and as which others their values are read.
         fold: The case of unquoted identifiers.
         long: The type of 64-bit integers in casts.
+        count: The function that counts rows in 64 bits.
+        wide: The type in which a sum of 64-bit integers is exact, None if such sums are not sent.
         limit: The clause that limits the rows of a query.
         text: The type in which strings and datetimes are staged, or None for their own.
         transactional_ddl: Whether CREATE and DROP TABLE are part of a transaction.
@@ -217,6 +219,8 @@ class JdbcDialect:
     quotes: str = '""'
     fold: Callable[[str], str] = str
     long: str = "BIGINT"
+    count: str = "COUNT"
+    wide: str | None = None
     upsert: Callable[[Merge], str] = merge_into
     update: Callable[[Merge], str] = update_by_merge
     delete: Callable[[Merge], str] = delete_exists
@@ -394,6 +398,7 @@ POSTGRESQL = JdbcDialect(
     delete=delete_in,
     keys=(*_INTEGERS, BooleanType, DateType, VarCharType),
     literals=(*_INTEGERS, BooleanType, DateType, *STRINGS),
+    wide="numeric",
     select=_select_postgresql,
     text="text",
     column_types=_PG_COLUMNS,
@@ -450,6 +455,7 @@ SQL_SERVER = JdbcDialect(
     quotes="[]",
     upsert=lambda merge: f"{merge_into(merge)};",
     update=update_from,
+    count="COUNT_BIG",
     limit="ORDER BY (SELECT NULL) OFFSET 0 ROWS FETCH FIRST {n} ROWS ONLY",
     create="SELECT * INTO {table} FROM ({query}) q",
 )

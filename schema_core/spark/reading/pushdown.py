@@ -156,9 +156,10 @@ def _substitute_columns(predicate: Typed, column: Callable[[Ref], Ref | None]) -
             return predicate
 
 
-def _move_predicates(
+def move_predicates(
     predicates: Iterable[Typed], column: Callable[[Ref], Ref | None]
 ) -> list[Typed]:
+    """Return predicates over other columns, without those of which one has no counterpart."""
     moved = (_substitute_columns(predicate, column) for predicate in predicates)
     return [predicate for predicate in moved if predicate is not None]
 
@@ -252,7 +253,7 @@ class _DemandAnalysis:
             one = columns[_position(ref)]
             return Ref(one.name, one.type) if one.name in physical else None
 
-        filters = _move_predicates(demand.filters, column)
+        filters = move_predicates(demand.filters, column)
         limit = demand.limit if len(filters) == len(demand.filters) else None
         names = frozenset(columns[place].name for place in positions)
         needed = ScanDemand(names, tuple(filters), limit)
@@ -310,7 +311,7 @@ class _DemandAnalysis:
         if len(filters) < len(every):
             limit = None
         if keeps_rows:
-            moved = _move_predicates(demand.filters, lambda ref: _plain_item(block, _position(ref)))
+            moved = move_predicates(demand.filters, lambda ref: _plain_item(block, _position(ref)))
             filters += moved
             limit = limit if len(moved) == len(demand.filters) else None
         self.sources(source, filters, limit)
@@ -360,7 +361,7 @@ class _DemandAnalysis:
                 return None
             return Ref(str(places[ref.name]), ref.type)
 
-        moved = tuple(_move_predicates(filters, column))
+        moved = tuple(move_predicates(filters, column))
         limit = limit if len(moved) == len(filters) else None
         self.relation(source.input, Demand(positions, moved, limit))
 
@@ -467,6 +468,6 @@ def _of_side(
         same = given[place].type.nullable() == wanted[place].type.nullable()
         return ref if same else None
 
-    filters = tuple(_move_predicates(demand.filters, column))
+    filters = tuple(move_predicates(demand.filters, column))
     limit = demand.limit if len(filters) == len(demand.filters) else None
     return Demand(demand.positions, filters, limit)

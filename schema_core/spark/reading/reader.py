@@ -27,6 +27,7 @@ from schema_core.spark.compiler.query import WriteOperator, query_text
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, named_struct, quote
 from schema_core.spark.connector import (
+    Aggregation,
     Read,
     ReadContext,
     SparkConnector,
@@ -44,6 +45,7 @@ from schema_core.spark.filters import Filter
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.python.udf_registration import require_udfs
 from schema_core.spark.python.user_functions import UserCalls
+from schema_core.spark.reading.aggregate_pushdown import with_aggregates
 from schema_core.spark.reading.frame_operators import operator_writer
 from schema_core.spark.reading.inputs import InlineViews
 from schema_core.spark.reading.lookups import find_keys, look_up
@@ -60,6 +62,8 @@ from schema_core.spark.reading.sources import (
     ScanCache,
     ScanRequest,
     Source,
+    aggregate_context,
+    aggregated_frame,
     can_be_kept,
     is_deterministic,
     message_stream,
@@ -274,9 +278,9 @@ class Reader:
         _require_typed(targets)
         query = with_searches(with_versions_in_place(query), partial(self._searcher, names.session))
         query = with_kinds_of_versions(query, VERSION_KIND, self._holds_changes)
+        query, frames = self._push_aggregates(names.session, query, frames, reads, recorder, plan)
         lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
-        demands = scan_demands(query)
-        user = UserCalls(names, self.zone, self._context.options)
+        demands, user = scan_demands(query), UserCalls(names, self.zone, self._context.options)
         analyse = partial(self._analyse, names)
         read = partial(
             self._input,
@@ -303,8 +307,8 @@ class Reader:
         inputs: dict[int, tuple[Scan, str]] = {}  # a table is read once; scans are kept alive
 
         def source(scan: Scan) -> str:
-            if id(scan) in frames:
-                return names.view(frames[id(scan)])
+            if (frame := frames.get(id(scan))) is not None:
+                return names.view(frame)
             if id(scan) in inputs:
                 return inputs[id(scan)][1]
             if not has_kinds(scan) and id(scan) in map(id, scans_of_versions(query)):
@@ -317,6 +321,52 @@ class Reader:
             return text
 
         return write(query, targets=targets, nanoseconds=nanoseconds)
+
+    def _push_aggregates(
+        self,
+        session: SparkSession,
+        query: Relation,
+        frames: Mapping[int, DataFrame],
+        reads: list[Read],
+        recorder: ExplainRecorder | None,
+        plan: StreamPlan | None,
+    ) -> tuple[Relation, Mapping[int, DataFrame]]:
+        """Return a query of which connectors compute aggregates, and the frames of its scans.
+
+        Those of a streaming query are added up as rows arrive.
+        """
+        if plan is not None:
+            return query, frames
+        every = dict(frames)
+        offer = partial(self._push_aggregation, session, every, reads, recorder)
+        return with_aggregates(query, offer, self.zone), every
+
+    def _push_aggregation(
+        self,
+        session: SparkSession,
+        frames: dict[int, DataFrame],
+        reads: list[Read],
+        recorder: ExplainRecorder | None,
+        scan: Scan,
+        aggregation: Aggregation,
+        rows: Scan,
+    ) -> bool:
+        """Add the frame of an aggregation of a table to `frames`, if its connector computes it."""
+        bound = self._context.source(scan)
+        if isinstance(bound.table, InlineTable) or has_kinds(scan) or id(scan) in frames:
+            return False
+        with using(bound.identifier, bound.table.options, "read"), spark_errors():
+            if is_unbounded(bound):
+                return False
+            configuration = snapshot(self._context.options)
+            connector, given = self._open_table(session, bound, configuration)
+            if (context := aggregate_context(connector, given, aggregation)) is None:
+                return False
+            frames[id(rows)] = aggregated_frame(connector, context)
+        reads.append((connector, context))
+        if recorder is not None:
+            recorder.scan(connector, context, ScanDemand(frozenset()), frames[id(rows)])
+        return True
 
     def _drop_unused(self, session: SparkSession) -> None:
         self._inline.drop_unused(session)

@@ -77,8 +77,10 @@ if TYPE_CHECKING:
     from schema_core.environment.planner import BoundTable
     from schema_core.expressions.typed import Typed
     from schema_core.spark.connector import (
+        Aggregation,
         ReadContext,
         SparkConnector,
+        SupportsAggregatePushDown,
         SupportsPartitionPushDown,
     )
     from schema_core.spark.reading.pushdown import ScanDemand
@@ -383,16 +385,55 @@ def read_context(
             names = tuple(context.physical_columns)[:1]
         context = replace(context, projection=names)
     filters = tuple(Filter(filter_, context.zone) for filter_ in demand.filters)
+    context, remaining = _push_filters(connector, context, filters)
+    is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
+    if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
+        context = replace(context, limit=demand.limit)
+    return context
+
+
+def _push_filters(
+    connector: SparkConnector, context: ReadContext, filters: tuple[Filter, ...]
+) -> tuple[ReadContext, tuple[Filter, ...]]:
+    """Return the context with the accepted filters and partitions, and the filters that remain."""
     remaining = filters
     accepts = Ability.FILTER_PUSH_DOWN in connector.abilities
     if filters and accepts and isinstance(connector, SupportsFilterPushDown):
         result = _checked_result(connector.apply_filters(filters, context), filters, connector)
         context, remaining = replace(context, filters=result.accepted), result.remaining
-    context = replace(context, partitions=_select_partitions(connector, context, demand.filters))
-    is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
-    if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
-        context = replace(context, limit=demand.limit)
-    return context
+    predicates = [filter_.expression for filter_ in filters]
+    partitions = _select_partitions(connector, context, predicates)
+    return replace(context, partitions=partitions), remaining
+
+
+def aggregate_context(
+    connector: SparkConnector, context: ReadContext, aggregation: Aggregation
+) -> ReadContext | None:
+    """Return the context of a read of aggregates; None if the connector does not compute them.
+
+    Errors are those of `read_context`.
+    """
+    abilities = connector.abilities
+    if Ability.AGGREGATE_PUSH_DOWN not in abilities or has_changes(connector, context.options):
+        return None
+    context, remaining = _push_filters(connector, context, aggregation.filters)
+    if remaining and Ability.FILTER_PUSH_DOWN in abilities:
+        return None
+    pushing = cast("SupportsAggregatePushDown", connector)
+    if not pushing.apply_aggregates(aggregation, context):
+        return None
+    return replace(context, metadata={}, aggregation=aggregation)
+
+
+def aggregated_frame(connector: SparkConnector, context: ReadContext) -> DataFrame:
+    """Return the aggregates that a connector computes, by the columns of the context.
+
+    Errors are those of `checked_frame`.
+    """
+    columns = context.columns
+    read = connector.read(context)
+    frame = checked_frame(read, columns, connector.identifier, context.session)
+    return select(frame, [(ColumnNode(name), name) for name in columns])
 
 
 def _select_partitions(
