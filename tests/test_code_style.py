@@ -88,6 +88,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 CONTRACTS = {
     "connector_contract.py",
     "connector_job_contract.py",
+    "connector_pushdown_contract.py",
     "catalog_contract.py",
     "catalog_concurrency_contract.py",
 }

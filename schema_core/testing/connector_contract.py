@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -30,13 +30,7 @@ from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError, SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.spark.connector import WriteContext
 from schema_core.sql.printer import print_path, print_string
-from schema_core.testing.connector_cases import (
-    NAMES,
-    PREDICATE_COLUMNS,
-    TYPES,
-    TypeSample,
-    predicates,
-)
+from schema_core.testing.connector_cases import NAMES, TYPES, TypeSample
 from schema_core.testing.connector_job_contract import (
     ConnectorJobContract,
     MakeTable,
@@ -44,6 +38,7 @@ from schema_core.testing.connector_job_contract import (
     need_write,
     resolve_table,
 )
+from schema_core.testing.connector_pushdown_contract import ConnectorPushDownContract, need_ability
 from schema_core.testing.contract_rules import Rule, state_rules
 from schema_core.testing.killed_writes import (
     COMMITTED,
@@ -62,10 +57,6 @@ from schema_core.testing.killed_writes import (
 if TYPE_CHECKING:
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.environment.options import ConfigOption
-
-PUSH_DOWN = frozenset({
-    Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,
-})  # fmt: skip
 
 #: Number of concurrent writers, and of rows by each.
 WRITERS, ROWS = 3, 2
@@ -93,7 +84,7 @@ class _Killed(Delegate):
         return None
 
 
-class ConnectorContract(ConnectorJobContract, ABC):
+class ConnectorContract(ConnectorJobContract, ConnectorPushDownContract, ABC):
     """The tests that every connector for Spark passes.
 
     For an ability that a connector does not declare, only the refusal of statements that need it
@@ -104,10 +95,6 @@ class ConnectorContract(ConnectorJobContract, ABC):
     types: Mapping[str, TypeSample] = TYPES
     #: Column names that the connector supports.
     names: Sequence[str] = NAMES
-    #: Types of partition columns, with two values each.
-    partition_types: Mapping[str, tuple[str, str]] = {
-        "STRING": ("'x'", "'y z/='"), "INT": ("1", "-2"), "DATE": ("DATE '2024-01-01'", "NULL"),
-    }  # fmt: skip
     #: Writable metadata -> a value in SQL.
     metadata_values: Mapping[str, str] = {}
     #: Options that hold a secret, which is not part of any name. They need not be valid.
@@ -214,37 +201,15 @@ class ConnectorContract(ConnectorJobContract, ABC):
         numbers: Iterator[int],
         definitions: dict[str, str],
     ) -> MakeTable:
-        options_of: dict[str, Mapping[str, str]] = {}
-
-        def make(
-            columns: str,
-            *,
-            partitions: str = "",
-            distribution: str = "",
-            like: str | None = None,
-            temporary: bool = False,
-            options: Mapping[str, str] | None = None,
-            without: str | None = None,
-        ) -> str:
-            name = f"t{next(numbers)}"
-            own = self.options(tmp_path / name) if like is None else options_of[like]
-            options_of[name] = own
-            every = {"connector": connector.identifier, **own, **(options or {})}
-            listed = ", ".join(
-                f"{print_string(key)} = {print_string(value)}"
-                for key, value in every.items()
-                if key != without
-            )
-            by = f" DISTRIBUTED BY {distribution}" if distribution else ""
-            by += f" PARTITIONED BY ({partitions})" if partitions else ""
-            kind = "TEMPORARY TABLE" if temporary else "TABLE"
-            definitions[name] = f"CREATE {kind} {name} ({columns}){by} WITH ({listed})"
-            environment.execute_sql(definitions[name])
-            if like is None and without is None:
-                self.create_physical_table(resolve_table(environment, name))
-            return name
-
-        return make
+        return MakeTable(
+            environment,
+            connector.identifier,
+            self.options,
+            self.create_physical_table,
+            tmp_path,
+            numbers,
+            definitions,
+        )
 
     @pytest.fixture
     def run(self, environment: TableEnvironment) -> Callable[[str], list[tuple[Any, ...]]]:
@@ -572,7 +537,7 @@ class ConnectorContract(ConnectorJobContract, ABC):
     ) -> None:
         """Rows of a process that ends between writing and committing never become visible."""
         need_write(connector)
-        _need(connector, Ability.STAGING)
+        need_ability(connector, Ability.STAGING)
         name = table("a INT")
         run(f"INSERT INTO {name} VALUES (1)")
         installed.append(_Killed(connector, connector.abilities))
@@ -595,7 +560,7 @@ class ConnectorContract(ConnectorJobContract, ABC):
         and the same write succeeds afterwards.
         """
         need_write(connector)
-        _need(connector, Ability.STAGING)
+        need_ability(connector, Ability.STAGING)
         if self.in_process_only or not hasattr(os, "killpg"):
             pytest.skip(self.in_process_only or "the system cannot kill a process with its JVM")
         kills = self._kills(table, connector, definitions)
@@ -672,48 +637,6 @@ class ConnectorContract(ConnectorJobContract, ABC):
             if kind == "INSERT OVERWRITE" and number:
                 add("REPLACE", COMMITTING, 1 / 2, measured)
         return kills
-
-    # --- push-down -------------------------------------------------------------------------------
-
-    def test_push_down_keeps_rows(self, table: MakeTable, run: Any, connector: Any) -> None:
-        """Filters, projections and limits select the same rows as of the same values."""
-        need_write(connector)
-        if not connector.abilities & PUSH_DOWN:
-            pytest.skip("the connector pushes nothing down")
-        columns = {
-            name: value for name, value in PREDICATE_COLUMNS.items() if value.sample in self.types
-        }
-        name = table(
-            ", ".join(["k INT", *(f"{key} {column.type}" for key, column in columns.items())])
-        )
-        rows = [
-            ", ".join(
-                f"CAST({column.values[place] or 'NULL'} AS {column.type})"
-                for column in columns.values()
-            )
-            for place in range(6)
-        ]
-        values = " UNION ALL ".join(f"SELECT {place}, {row}" for place, row in enumerate(rows))
-        run(f"INSERT INTO {name} {values}")
-        reference = f"{name}_reference"
-        names = ", ".join(["k", *columns])
-        run(f"CREATE TEMPORARY VIEW {reference} ({names}) AS {values}")
-        conditions = predicates(columns)
-        queries = _pushing_queries(name, conditions)
-        pushed = run(_number_queries(queries.values()))
-        # all conditions in one query: a query of the values for each takes much longer
-        values_of = run(f"SELECT k, {', '.join(conditions)} FROM {reference} ORDER BY k")
-        expected = [
-            (number, row[0])
-            for number in range(len(conditions))
-            for row in values_of
-            if row[1 + number]
-        ]
-        others = list(_pushing_queries(reference, conditions).values())
-        expected += run(_number_queries(others[len(conditions) :], len(conditions)))
-        different = {number for number, _ in {*pushed} ^ {*expected}}
-        assert [] == [text for number, text in enumerate(queries) if number in different]
-        assert sorted(expected) == sorted(pushed)
 
     # --- options ---------------------------------------------------------------------------------
 
@@ -818,11 +741,6 @@ def _rows_by_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[tuple[Any,
 INVALID = "\x01 not a value"
 
 
-def _need(connector: Any, ability: Ability) -> None:
-    if ability not in connector.abilities:
-        pytest.skip(f"the connector does not declare the ability {ability.value!r}")
-
-
 def _changed_values(
     types: Mapping[str, TypeSample], table: MakeTable, run: Any
 ) -> dict[str, tuple[Any, Any]]:
@@ -870,31 +788,6 @@ def _refuses(run: Any, statement: str) -> None:
     with pytest.raises(UnsupportedError) as caught:
         run(statement)
     assert "unsupported-ability" == caught.value.code
-
-
-def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:
-    """Return queries of keys or counts, without SELECT, by what they test."""
-    tested = {f"WHERE {condition}": f"k FROM {name} WHERE {condition}" for condition in conditions}
-    inner = {
-        "COUNT(*)": f"SELECT k FROM {name}",
-        "LIMIT": f"SELECT k FROM {name} LIMIT 4",
-        "LIMIT 0": f"SELECT k FROM {name} LIMIT 0",
-        "LIMIT with OFFSET": f"SELECT k FROM {name} LIMIT 2 OFFSET 3",
-        "LIMIT after WHERE": f"SELECT k FROM {name} WHERE k >= 3 LIMIT 2",
-        "LIMIT after WHERE of an expression": f"SELECT k FROM {name} WHERE k + 1 > 3 LIMIT 2",
-        "WHERE after LIMIT": f"SELECT k FROM (SELECT k FROM {name} LIMIT 6) AS q WHERE k > 3",
-        "outer join": f"SELECT x.k FROM {name} AS x LEFT JOIN {name} AS y"
-        " ON x.k = y.k + 1 AND y.k > 2 WHERE x.k < 5",
-    }
-    tested |= {key: f"CAST(COUNT(*) AS INT) FROM ({query}) AS q" for key, query in inner.items()}
-    tested["ORDER BY before LIMIT"] = f"k FROM (SELECT k FROM {name} ORDER BY k DESC LIMIT 2) AS q"
-    return tested
-
-
-def _number_queries(queries: Iterable[str], start: int = 0) -> str:
-    """Return one query of all rows, each after the number of its query."""
-    numbers = enumerate(queries, start)
-    return " UNION ALL ".join(f"SELECT {number} AS number, {query}" for number, query in numbers)
 
 
 def _in_map(key: str, declared: Mapping[str, ConfigOption[Any]]) -> bool:
@@ -983,6 +876,15 @@ RULES: Mapping[str, Rule] = {
     "test_push_down_keeps_rows": Rule(
         "SupportsFilterPushDown, SupportsProjectionPushDown, SupportsLimitPushDown",
         f"{PAGE}#push-down",
+    ),
+    "test_aggregates_are_those_of_the_rows": Rule(
+        "SupportsAggregatePushDown", f"{PAGE}#push-down"
+    ),
+    "test_partitions_that_filters_select_have_all_rows": Rule(
+        "SupportsPartitionPushDown", f"{PAGE}#push-down"
+    ),
+    "test_the_columns_that_insert_names_are_written": Rule(
+        "SupportsTargetColumnWriting", f"{PAGE}#writing"
     ),
     "test_accepted_filters_and_limits_are_applied": Rule(
         "SupportsFilterPushDown, SupportsLimitPushDown", f"{PAGE}#push-down"

@@ -8,13 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from schema_core.base.lazy import dataclass
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import (
@@ -58,8 +59,28 @@ JOB, OTHER_JOB, UNKNOWN_JOB = "a" * 32, "b" * 32, "c" * 32
 PROCESSES, STATEMENTS = 2, 3
 
 
-class MakeTable(Protocol):
-    """Creates a table of the connector."""
+@dataclass(slots=True)
+class MakeTable:
+    """Creates tables of a connector.
+
+    Attributes:
+        environment: The environment of the tables.
+        connector: The identifier of the connector.
+        options: `ConnectorContract.options`.
+        create: `ConnectorContract.create_physical_table`.
+        directory: The directory of the test.
+        numbers: The numbers of tables.
+        definitions: Gets the statements that created the tables, by name.
+    """
+
+    environment: TableEnvironment
+    connector: str
+    options: Callable[[Path], Mapping[str, str]]
+    create: Callable[[ResolvedCatalogTable], None]
+    directory: Path
+    numbers: Iterator[int]
+    definitions: dict[str, str]
+    _options: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __call__(
         self,
@@ -83,6 +104,23 @@ class MakeTable(Protocol):
             options: Further options.
             without: The key of an option to omit.
         """
+        name = f"t{next(self.numbers)}"
+        own = self.options(self.directory / name) if like is None else self._options[like]
+        self._options[name] = own
+        every = {"connector": self.connector, **own, **(options or {})}
+        listed = ", ".join(
+            f"{print_string(key)} = {print_string(value)}"
+            for key, value in every.items()
+            if key != without
+        )
+        by = f" DISTRIBUTED BY {distribution}" if distribution else ""
+        by += f" PARTITIONED BY ({partitions})" if partitions else ""
+        kind = "TEMPORARY TABLE" if temporary else "TABLE"
+        self.definitions[name] = f"CREATE {kind} {name} ({columns}){by} WITH ({listed})"
+        self.environment.execute_sql(self.definitions[name])
+        if like is None and without is None:
+            self.create(resolve_table(self.environment, name))
+        return name
 
 
 class _Recording(Delegate):
