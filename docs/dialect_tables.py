@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from schema_core.mappings.dialects.engines import ENGINES, Engine
+from schema_core.mappings.dialects.engines import ALIASES, ENGINES, Engine
 from schema_core.mappings.dialects.type_rows import TypeRow
 
 #: Whether a row is read, and whether it is written -> the arrow of the row.
@@ -37,13 +37,17 @@ def columns(row: TypeRow) -> tuple[str, str, str]:
 
 
 def members() -> str:
-    """The support of each engine for comments, keys and generated columns."""
-    lines = ["| engine | comments | primary key | generated columns |", "|---|---|---|---|"]
+    """The names of each engine, and its support for comments, keys and generated columns."""
+    lines = [
+        "| engine | other names | comments | primary key | generated columns |",
+        "|---|---|---|---|---|",
+    ]
     for engine in ENGINES.values():
         comment = "a statement" if engine.comment_statement else cell_or_none(engine.comment)
         key = cell_or_none(engine.key or engine.key_tail)
         generated = cell_or_none(engine.generated)
-        lines.append(f"| {engine.name} | {comment} | {key} | {generated} |")
+        others = ", ".join(alias for alias, name in ALIASES.items() if name == engine.name)
+        lines.append(f"| {engine.name} | {others} | {comment} | {key} | {generated} |")
     return "\n".join(lines)
 
 

@@ -196,6 +196,75 @@ def test_hand_written_statements(given: str, listing: str) -> None:
     assert listing == " ".join(line.strip() for line in shown.split("\n")[1:-1])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text", "lost"),
+    [
+        ("oracle", "CREATE TABLE t (a int, PRIMARY KEY (a) DISABLE)", ["PRIMARY KEY (a) DISABLE"]),
+        ("oracle", "CREATE TABLE t (a int PRIMARY KEY DISABLE)", ["PRIMARY KEY DISABLE"]),
+        (
+            "oracle",
+            "CREATE TABLE t (a int PRIMARY KEY); ALTER TABLE t DISABLE PRIMARY KEY",
+            ["DISABLE PRIMARY KEY"],
+        ),
+        ("postgres", "CREATE TABLE t (a int, b int, PRIMARY KEY (a) INCLUDE (b))", ["INCLUDE (b)"]),
+        ("mysql", "CREATE TABLE t (a int, PRIMARY KEY (a) USING BTREE)", []),
+        ("snowflake", "CREATE TABLE t CLUSTER BY (a) (a int)", ["CLUSTER BY (a)"]),
+        (
+            "postgres",
+            "CREATE DOMAIN q AS int NOT NULL CONSTRAINT p CHECK (VALUE > 0); CREATE TABLE t (a q)",
+            ["CONSTRAINT p CHECK (VALUE > 0)"],
+        ),
+        (
+            "postgres",
+            "CREATE DOMAIN q AS int DEFAULT 1 CONSTRAINT n NOT NULL; CREATE TABLE t (a q)",
+            ["DEFAULT 1"],
+        ),
+    ],
+)
+def test_clauses_are_reported_once(dialect: str, text: str, lost: list[str]) -> None:
+    assert lost == [loss.source for loss in read_table(text, dialect).losses]
+
+
+@pytest.mark.parametrize(
+    ("text", "comment", "lost"),
+    [
+        ("OPTIONS(labels=[('a', 'b')], description='x')", "x", ["OPTIONS(labels=[('a', 'b')])"]),
+        ("OPTIONS(description='x', labels=[('a', 'b')])", "x", ["OPTIONS(labels=[('a', 'b')])"]),
+        ("OPTIONS(description=NULL)", None, []),
+        ("OPTIONS(description=CONCAT('x', 'y'))", None, ["OPTIONS(description=CONCAT('x', 'y'))"]),
+        ("; ALTER TABLE t SET OPTIONS(expiration_timestamp=NULL, description='y')", "y",
+         ["OPTIONS(expiration_timestamp=NULL)"]),
+    ],
+)  # fmt: skip
+def test_options_of_bigquery(text: str, comment: str | None, lost: list[str]) -> None:
+    table = read_table(f"CREATE TABLE t (a INT64) {text}", "bigquery")
+
+    assert (comment, lost) == (table.comment, [loss.source for loss in table.losses])
+
+
+def test_partition_columns_of_bigquery() -> None:
+    text = "CREATE EXTERNAL TABLE t (a INT64) WITH PARTITION COLUMNS (dt DATE)"
+
+    assert ("dt",) == read_table(text, "bigquery").partition_keys
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY b", "PRIMARY KEY (a) b"])
+def test_column_after_a_key_of_clickhouse_is_refused(key: str) -> None:
+    """A comma is missing: the column must not be skipped."""
+    with pytest.raises(ParseError, match="after the primary key") as caught:
+        read_table(f"CREATE TABLE t (a Int8, {key} Int8, c Int8) ENGINE = Log", "clickhouse")
+
+    assert caught.value.code == "syntax"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "column"), [("clickhouse", "d DEFAULT 1"), ("snowflake", "d NOT NULL")]
+)
+def test_column_without_a_type_is_refused(dialect: str, column: str) -> None:
+    with pytest.raises(UnsupportedError, match="the type of the column is not declared"):
+        read_table(f"CREATE TABLE t (a int, {column})", dialect)
+
+
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_nested_not_null_is_preserved_or_reported(dialect: str) -> None:
     """sqlglot's trees drop it; here it is preserved, refused or reported."""

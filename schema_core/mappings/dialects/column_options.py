@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from schema_core.base.cursor import Cursor
 from schema_core.base.lazy import dataclass
@@ -155,9 +155,9 @@ def _parse_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
 
 def _parse_not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """Parse NOT NULL; one that the engine does not check holds only with RELY."""
-    attributes = _skip_attributes(cursor)
+    attributes = skip_attributes(cursor)
     column.nullable = False
-    if attributes & UNCHECKED and "RELY" not in attributes:
+    if is_unchecked(attributes):
         column.nullable = None
         column.dropped.append(grammar.drop_text(cursor, start))
     elif "ON CONFLICT" in attributes:
@@ -165,9 +165,13 @@ def _parse_not_null(cursor: Cursor, column: ColumnDefinition, start: int) -> Non
 
 
 def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
-    """Parse PRIMARY KEY, whether checked or not: Flink does not enforce keys."""
-    column.is_key = True
-    if "ON CONFLICT" in _skip_attributes(cursor):
+    """Parse PRIMARY KEY; one that rows may violate is a loss.
+
+    Keys that the engine never checks are read: Flink does not enforce keys, either.
+    """
+    attributes = skip_attributes(cursor)
+    column.is_key = not (column.engine.disabled_keys and is_unchecked(attributes))
+    if not column.is_key or "ON CONFLICT" in attributes:
         column.dropped.append(grammar.drop_text(cursor, start))
 
 
@@ -197,16 +201,29 @@ def _parse_comment(cursor: Cursor, column: ColumnDefinition, start: int) -> None
     column.comment = cursor.string_literal()
 
 
-def _parse_options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+class Described(Protocol):
+    """A column or a table."""
+
+    comment: str | None
+    dropped: list[grammar.Dropped]
+
+
+def parse_description(cursor: Cursor, described: Described) -> None:
+    """Parse BigQuery's ``(description='string', labels=[...])``; other options are losses."""
     cursor.expect("(")
     for _ in grammar.elements(cursor):
-        if cursor.accept("DESCRIPTION", "="):
-            column.comment = cursor.string_literal()
+        if cursor.follows("DESCRIPTION", "=") and cursor.peek(3).key in {",", ")"}:
+            cursor.index += 2
+            described.comment = None if cursor.accept("NULL") else cursor.string_literal()
             continue
         begin = cursor.token.start
         if grammar.skip_until(cursor, (",",)):
             text = f"OPTIONS({grammar.excerpt(cursor, begin)})"
-            column.dropped.append(grammar.Dropped(text, begin))
+            described.dropped.append(grammar.Dropped(text, begin))
+
+
+def _parse_options(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
+    parse_description(cursor, column)
 
 
 def _parse_generated(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -352,6 +369,8 @@ ATTRIBUTES: dict[str, Operand] = {
     "ON CONFLICT":            _skip_token,
     "MATCH":                  _skip_token,
     "USING INDEX":            _skip_index_options,
+    "USING BTREE":            _skip_nothing,
+    "USING HASH":             _skip_nothing,
     "WITH (":                 _skip_opened_group,
     "WITH FILLFACTOR":        _skip_value,
     "ON":                     _skip_token,
@@ -370,7 +389,13 @@ _ATTRIBUTES = _phrases(ATTRIBUTES)
 UNCHECKED = frozenset({"DISABLE", "NOVALIDATE", "NOT ENFORCED", "NOT VALID"})
 
 
-def _skip_attributes(cursor: Cursor) -> frozenset[str]:
+def is_unchecked(attributes: frozenset[str]) -> bool:
+    """Return whether rows may violate a constraint; RELY asserts that they do not."""
+    return bool(attributes & UNCHECKED) and "RELY" not in attributes
+
+
+def skip_attributes(cursor: Cursor) -> frozenset[str]:
+    """Skip how a constraint is checked, and return the phrases."""
     attributes = set()
     while words := _next_phrase(cursor, _ATTRIBUTES):
         cursor.index += len(words)
@@ -382,7 +407,7 @@ def _skip_attributes(cursor: Cursor) -> frozenset[str]:
 
 def _parse_constraint(shape: Operand, cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     shape(cursor)
-    _skip_attributes(cursor)
+    skip_attributes(cursor)
     column.dropped.append(grammar.drop_text(cursor, start))
 
 
@@ -433,8 +458,8 @@ OPTIONS: dict[str, OptionParser] = {
     **{
         phrase: partial(parse, operand)
         for parse, operand, phrases in (
-            (_parse_generated, _skip_group, "GENERATED ALWAYS AS | AS"),
-            (_parse_generated, _skip_expression, "ALIAS | MATERIALIZED"),
+            (_parse_generated, _skip_group, "GENERATED ALWAYS AS"),
+            (_parse_generated, _skip_expression, "AS | ALIAS | MATERIALIZED"),
             (_parse_identity, _skip_sequence,
                 ("GENERATED ALWAYS AS IDENTITY | GENERATED BY DEFAULT AS IDENTITY | "
                 "GENERATED BY DEFAULT ON NULL AS IDENTITY")),

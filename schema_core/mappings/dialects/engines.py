@@ -49,6 +49,7 @@ class Engine:
     struct: str | None = None
     field: str = "{name} {type}"
     field_comment: str | None = None
+    folds_fields: bool = True  # names of fields are stored in the case of other names
 
     not_null_positions: frozenset[str] = frozenset({"column"})
     never_null: frozenset[str] = frozenset()
@@ -66,6 +67,7 @@ class Engine:
     key: str | None = _KEY
     no_key: str | None = None  # pattern of types that key columns cannot have
     named_keys: bool = False  # CONSTRAINT name
+    disabled_keys: bool = False  # rows may violate a key; without one, its columns allow NULL
     generated: str | None = None
     needs_stored_column: bool = False  # a table needs a column that is not generated
     concat: bool = False  # `||` means OR
@@ -200,7 +202,7 @@ _SNOWFLAKE = Engine(
     case_sensitive=True,
     array="array({})", map="map({}, {})", struct="object({})", not_null_positions=_ALL_BUT_KEYS,
     table_comment=" COMMENT = {text}", never_null=frozenset({"key"}), named_keys=True,
-    keeps_properties=True,
+    keeps_properties=True, folds_fields=False,
     generated="{type} AS ({expression})",
 )  # fmt: skip
 
@@ -228,6 +230,7 @@ _CLICKHOUSE = Engine(
 _ORACLE = Engine(
     "oracle", type_rows.ORACLE, unquoted_case="upper", refused_in_names='"', case_sensitive=True,
     comment_statement=True, stores_empty_comments=False, named_keys=True, numbers_not_null=True,
+    disabled_keys=True,
     no_key=r"(clob|blob|timestamp\(\d\) with time zone)(?: NOT NULL)?", keeps_properties=True,
     null_strings=True, system_schemas=frozenset({"sys", "mdsys", "public"}),
 )  # fmt: skip
@@ -248,7 +251,7 @@ ENGINES: dict[str, Engine] = {
 
 #: Other names, and names of engines with the same dialect.
 ALIASES = {
-    "postgresql": "postgres", "presto": "trino", "athena": "trino", "mariadb": "mysql",
+    "postgresql": "postgres", "presto": "trino", "athena": "hive", "mariadb": "mysql",
     "sqlserver": "tsql", "mssql": "tsql",
 }  # fmt: skip
 

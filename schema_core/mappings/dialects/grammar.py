@@ -221,7 +221,9 @@ class _EngineTypes(type_grammar.TypeGrammar[Cursor, ForeignType, ForeignChild]):
             token = cursor.token
             if token.kind not in {"word", "name"}:
                 raise cursor.fail(f"expected a field name, found {token.display}")
-            name = self.engine.fold_case(cursor.advance().value, quoted=token.kind == "name")
+            name = cursor.advance().value
+            if self.engine.folds_fields:
+                name = self.engine.fold_case(name, quoted=token.kind == "name")
             cursor.accept(":")
         type_ = self.type_(cursor)
         text, nullable = type_.text, type_.nullable
@@ -459,16 +461,19 @@ def create_domain(cursor: Cursor, engine: Engine, types: UserTypes) -> bool:
     name = path(cursor, engine)
     cursor.accept("AS")
     definition = types.expand(foreign_type(cursor, engine, lambda: None))
-    start, nullable = cursor.token.start, definition.type.nullable
+    start, nullable, parts = cursor.token.start, definition.type.nullable, []
     while cursor.key != ";" and cursor.token.kind != "end":
+        place = cursor.token.start
+        if cursor.key == "CONSTRAINT" and cursor.peek(2).key == "NOT":
+            cursor.index += 2
         if cursor.accept("NOT", "NULL"):
             nullable = False
+            parts.append(cursor.text[start:place])
+            start = cursor.token.start
         else:
             skip_token(cursor)
-    rest = excerpt(cursor, start)
-    dropped = (
-        (*definition.dropped, rest) if rest and rest.upper() != "NOT NULL" else definition.dropped
-    )
+    rest = shorten(" ".join((*parts, excerpt(cursor, start))))
+    dropped = (*definition.dropped, rest) if rest else definition.dropped
     types.add(name, UserType(replace(definition.type, nullable=nullable), dropped))
     return True
 

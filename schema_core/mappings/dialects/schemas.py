@@ -387,7 +387,7 @@ class _TableReader:
         foreign = declared.type
         if column.nullable is not None:
             foreign = replace(foreign, nullable=column.nullable)
-        if column.expression is not None and foreign == ForeignType(""):
+        if column.expression is not None and str(foreign) == "":
             type_: DataType = NullType()  # the type of the expression is used
         else:
             type_ = read_part(foreign, "column", engine, place, type_losses)

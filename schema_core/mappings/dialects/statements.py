@@ -28,8 +28,11 @@ from schema_core.mappings.dialects.column_options import (
     column,
     column_after_name,
     constraint_name,
+    is_unchecked,
     option,
     options_of_column,
+    parse_description,
+    skip_attributes,
 )
 from schema_core.mappings.dialects.dumps import (
     Section,
@@ -96,10 +99,11 @@ class TableDefinition:
         return name or (f"{self.path[-1]}_pkey" if key else None)
 
     def drop_key(self) -> None:
-        """Remove the primary key; its columns stay NOT NULL."""
+        """Remove the primary key; its columns stay NOT NULL, except in Oracle."""
         for name in self.primary_key()[0]:
             if (column := self.column(name)) is not None:
-                column.is_key, column.nullable = False, False
+                column.is_key = False
+                column.nullable = column.nullable if self.engine.disabled_keys else False
         self.key, self.key_name = (), None
 
     def reindex_columns(self) -> None:
@@ -129,6 +133,11 @@ def create_table(
     if cursor.accept("UUID"):
         cursor.advance()
     if not _parse_columns_of_another(cursor, table, find, types):
+        clause = cursor.token.start
+        if cursor.accept("CLUSTER", "BY"):  # Snowflake's GET_DDL prints it before the columns
+            cursor.accept("LINEAR")
+            grammar.skip_token(cursor)
+            table.dropped.append(grammar.drop_text(cursor, clause))
         if not cursor.accept("("):
             raise _no_columns(cursor)
         _parse_elements(cursor, table, find)
@@ -297,9 +306,7 @@ def _parse_partitions(cursor: Cursor, table: TableDefinition, find: Find) -> boo
     if not cursor.accept("PARTITIONED", "BY", "("):
         return False
     if cursor.peek().kind in {"word", "name"}:
-        declared = [column(cursor, table.engine) for _ in grammar.elements(cursor)]
-        table.columns += declared
-        table.partition_keys = tuple(partition.name for partition in declared)
+        _parse_partition_columns(cursor, table)
         return True
     names = []
     while cursor.token.kind in {"word", "name"} and cursor.peek().key in {",", ")"}:
@@ -315,6 +322,21 @@ def _parse_partitions(cursor: Cursor, table: TableDefinition, find: Find) -> boo
     return True
 
 
+def _parse_partition_columns(cursor: Cursor, table: TableDefinition) -> None:
+    declared = [column(cursor, table.engine) for _ in grammar.elements(cursor)]
+    table.columns += declared
+    table.reindex_columns()
+    table.partition_keys = tuple(partition.name for partition in declared)
+
+
+def _parse_external_partitions(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
+    """Parse BigQuery's ``WITH PARTITION COLUMNS (day DATE)``, which declares columns."""
+    if not cursor.accept("WITH", "PARTITION", "COLUMNS", "("):
+        return False
+    _parse_partition_columns(cursor, table)
+    return True
+
+
 def _parse_table_comment(cursor: Cursor, table: TableDefinition, find: Find | None = None) -> bool:
     """Parse ``COMMENT 'string'`` or ``COMMENT = 'string'``."""
     cursor.advance()
@@ -327,13 +349,10 @@ def _parse_table_comment(cursor: Cursor, table: TableDefinition, find: Find | No
 
 
 def _parse_options(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
-    """Parse BigQuery's ``OPTIONS(description='string')`` if it is the only option."""
-    if table.engine.name != "bigquery" or not cursor.accept("OPTIONS", "(", "DESCRIPTION", "="):
+    """Parse BigQuery's ``OPTIONS(description='string')``."""
+    if table.engine.name != "bigquery" or not cursor.accept("OPTIONS"):
         return False
-    comment = cursor.string_literal()
-    if not cursor.accept(")"):
-        return False
-    table.comment = comment
+    parse_description(cursor, table)
     return True
 
 
@@ -388,10 +407,11 @@ TAILS: dict[str, Callable[[Cursor, TableDefinition, Find], bool]] = {
     "PARTITIONED": _parse_partitions,
     "COMMENT":     _parse_table_comment,
     "OPTIONS":     _parse_options,
+    "WITH":        _parse_external_partitions,
     "INHERITS":    _parse_inherits,
 }  # fmt: skip
 #: Clauses that are not a loss.
-PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED"})
+PARSED_TAILS = frozenset({"COMMENT", "OPTIONS", "PARTITIONED", "WITH"})
 
 
 # --- elements of the column list ------------------------------------------------------------------
@@ -446,8 +466,7 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
             table.engine.name != "clickhouse"
         ):
             cursor.advance()
-        table.key, table.key_name = _parse_key_columns(cursor, table), name
-        grammar.skip_until(cursor, (",",))
+        _declare_key(cursor, table, name, start.start)
         return
     if cursor.accept("NOT", "NULL"):
         table.not_null.append(grammar.identifier(cursor, table.engine))
@@ -455,6 +474,26 @@ def _parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
         return
     grammar.skip_until(cursor, (",",))
     table.dropped.append(grammar.drop_text(cursor, start.start))
+
+
+def _declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start: int) -> None:
+    """Parse the columns and attributes of a primary key; one that rows may violate is a loss.
+
+    Raises:
+        ParseError: for what follows a key of ClickHouse: a column without a comma.
+    """
+    key = _parse_key_columns(cursor, table)
+    attributes = skip_attributes(cursor)
+    if table.engine.disabled_keys and is_unchecked(attributes):
+        grammar.skip_element(cursor)
+        table.dropped.append(grammar.drop_text(cursor, start))
+        return
+    table.key, table.key_name = key, name
+    rest = cursor.token.start
+    if table.engine.name == "clickhouse" and cursor.token.kind in {"word", "name"}:
+        raise cursor.fail(f"unexpected {cursor.token.display} after the primary key")
+    grammar.skip_element(cursor)
+    _record_loss(cursor, table, start if "ON CONFLICT" in attributes else rest, cursor.token.start)
 
 
 def _parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
@@ -589,6 +628,7 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
 
 
 def _parse_added_constraint(cursor: Cursor, table: TableDefinition) -> bool:
+    start = cursor.token.start
     name = constraint_name(cursor, table.engine) if cursor.accept("CONSTRAINT") else None
     if cursor.accept("NOT", "NULL"):
         _parse_existing_column(cursor, table).nullable = False
@@ -602,8 +642,7 @@ def _parse_added_constraint(cursor: Cursor, table: TableDefinition) -> bool:
     cursor.accept("CLUSTERED") or cursor.accept("NONCLUSTERED")
     if cursor.key != "(":
         return False
-    table.key, table.key_name = _parse_key_columns(cursor, table), name
-    grammar.skip_element(cursor)
+    _declare_key(cursor, table, name, start)
     return True
 
 
@@ -663,6 +702,8 @@ def _change_column(cursor: Cursor, table: TableDefinition, changed: ColumnDefini
     elif cursor.key == "COMMENT" and cursor.peek().kind == "string":
         cursor.advance()
         changed.comment = cursor.string_literal()
+    elif cursor.accept("SET", "OPTIONS"):
+        parse_description(cursor, changed)
     elif cursor.accept("SET", "DATA", "TYPE") or cursor.accept("TYPE"):
         changed.type = grammar.foreign_type(cursor, table.engine, lambda: option(cursor))
         start = cursor.token
@@ -792,6 +833,19 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     return True
 
 
+def _parse_disable(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse Oracle's ``DISABLE PRIMARY KEY``: rows may violate the key, which is a loss."""
+    if not table.engine.disabled_keys:
+        return False
+    is_key = cursor.accept("PRIMARY", "KEY") or (
+        cursor.accept("CONSTRAINT")
+        and grammar.identifier(cursor, table.engine) == table.primary_key()[1]
+    )
+    if is_key:
+        table.drop_key()
+    return False
+
+
 def _drop_column(table: TableDefinition, name: str) -> None:
     dropped = table.column(name)
     if dropped is None:
@@ -829,6 +883,9 @@ def _parse_set(cursor: Cursor, table: TableDefinition) -> bool:
     if cursor.accept("SET", "SCHEMA"):
         table.path = (*table.path[:-2], grammar.identifier(cursor, table.engine), table.path[-1])
         return True
+    if table.engine.name == "bigquery" and cursor.accept("SET", "OPTIONS"):
+        parse_description(cursor, table)
+        return True
     if cursor.accept("SET", "UNUSED"):
         return _parse_drop(cursor, table)
     if table.engine.name == "snowflake" and cursor.follows("SET", "COMMENT", "="):
@@ -856,6 +913,7 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "CHANGE":  _parse_change,
     "REPLACE": _parse_replace,
     "DROP":    _parse_drop,
+    "DISABLE": _parse_disable,
     "RENAME":  _parse_rename,
     "SET":     _parse_set,
     "COMMENT": _parse_comment_action,

@@ -104,6 +104,19 @@ def decimals(names: str, default: str | None = None, **most: int) -> tuple[TypeR
     return rows if default is None else (*rows, read(" | ".join(names.split()), default))
 
 
+def any_scale(*names: str) -> tuple[TypeRow, ...]:
+    """Return rows for decimals with a negative scale, or a scale that exceeds their digits."""
+    negative, small = (
+        " | ".join(f"{name}({parameters})" for name in names)
+        for parameters in ("{p}, -{z}", "{p}, {s}")
+    )
+    return (
+        read(negative, "DECIMAL({whole}, 0)", "type", whole=38),
+        read(negative, "DECIMAL(38, 0)", "range"),
+        read(small, "DECIMAL({s}, {s})", "type", s=38, whole=0),
+    )
+
+
 def sized_spellings(*names: str) -> str:
     """Return spellings with and without a number.
 
@@ -216,7 +229,9 @@ POSTGRES: tuple[TypeRow, ...] = (
     read("smallserial | serial2",    "SMALLINT NOT NULL",  "member"),
     read("serial | serial4",         "INT NOT NULL",       "member"),
     read("bigserial | serial8",      "BIGINT NOT NULL",    "member"),
-    read("numeric({any}) | decimal({any}) | numeric | decimal | dec", "DECIMAL(38, 18)", "rounded"),
+    *any_scale("numeric", "decimal", "dec"),
+    read("numeric({any}) | decimal({any}) | dec({any}) | numeric | decimal | dec",
+         "DECIMAL(38, 18)",          "rounded"),
     read("money",                    "DECIMAL(19, 2)",     "type"),
     both("text",                     "STRING"),
     read("varchar | character varying | bpchar", "STRING"),
@@ -746,6 +761,7 @@ ORACLE: tuple[TypeRow, ...] = (
     *decimals("number decimal numeric dec"),
     read("number(*, {s}) | decimal(*, {s}) | numeric(*, {s})", "DECIMAL(38, {s})", "range"),
     read("int | integer | smallint | decimal | numeric | dec", "DECIMAL(38, 0)"),
+    *any_scale("number", "decimal", "numeric", "dec"),
     # Numbers of any scale.
     read("number | number(*) | number({any})", "DECIMAL(38, 18)", "rounded"),
     both("binary_float",             "FLOAT"),

@@ -84,12 +84,12 @@ def _canonical(flink: str) -> str:
 
 
 def _fits(row: TypeRow, values: dict[str, int]) -> bool:
-    digits = {**values, "whole": values.get("p", 0) - values.get("s", 0)}
-    return all(digits[name] <= most for name, most in row.most.items() if name in digits)
+    return all(values[name] <= most for name, most in row.most.items() if name in values)
 
 
 def _numbers(match: re.Match[str]) -> dict[str, int]:
-    return {name: int(value) for name, value in match.groupdict().items()}
+    values = {name: int(value) for name, value in match.groupdict().items()}
+    return {**values, "whole": values.get("p", 0) - values.get("s", 0) + values.get("z", 0)}
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -138,6 +138,12 @@ def read_type(
     if match is None and engine.name == "postgres" and text.startswith("_"):  # the type of an array
         element = ForeignChild(ForeignType(text.removeprefix("_")))
         return _read_array(ForeignType("array", (element,)), engine, path, losses)
+    if match is None and not text:
+        raise UnsupportedError(
+            "the type of the column is not declared",
+            code="type-not-in-flink",
+            hint="declare the type that the engine infers",
+        )
     if match is None:
         raise UnsupportedError(
             f"Flink has no type for {engine.name}'s {foreign}",
