@@ -728,8 +728,16 @@ MODIFIED = frozenset(
 )  # fmt: skip
 
 
+#: What follows MODIFY of a constraint.
+KEYS = frozenset({"PRIMARY KEY", "CONSTRAINT"})
+
+
 def _parse_modify(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``MODIFY a bigint NOT NULL``, which redefines a column, or changes its options."""
+    if table.engine.disabled_keys and _begins(cursor, KEYS):
+        if _accept_key(cursor, table) and is_unchecked(skip_attributes(cursor)):
+            table.drop_key()
+        return False
     if not _names_column(cursor, table, MODIFIED):
         return False
     if cursor.accept("("):
@@ -835,15 +843,17 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
 
 def _parse_disable(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse Oracle's ``DISABLE PRIMARY KEY``: rows may violate the key, which is a loss."""
-    if not table.engine.disabled_keys:
-        return False
-    is_key = cursor.accept("PRIMARY", "KEY") or (
+    if table.engine.disabled_keys and _accept_key(cursor, table):
+        table.drop_key()
+    return False
+
+
+def _accept_key(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse ``PRIMARY KEY`` or ``CONSTRAINT k``; return whether it is the key of the table."""
+    return cursor.accept("PRIMARY", "KEY") or (
         cursor.accept("CONSTRAINT")
         and grammar.identifier(cursor, table.engine) == table.primary_key()[1]
     )
-    if is_key:
-        table.drop_key()
-    return False
 
 
 def _drop_column(table: TableDefinition, name: str) -> None:
