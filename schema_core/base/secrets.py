@@ -574,8 +574,48 @@ def mask_text(text: str) -> str:
     return _mask_excerpt(text, declared_keys())
 
 
+_ARGUMENT = r"'(?:[^'\\]++|\\.|'')*+(?:'|\Z)"
+_ARGUMENT_OF_TSQL = r"'(?:[^']++|'')*+(?:'|\Z)|\"(?:[^\"]++|\"\")*+(?:\"|\Z)"
+
+#: Arguments without keys, which may be passwords: those of engines of ClickHouse that read other
+#: servers, and those of procedures of T-SQL, except the one of comments.
+_ARGUMENTS = regex(
+    r"\bENGINE\s*=?\s*(?!Replicated|Distributed|Shared|\w*MergeTree)\w+\s*"
+    rf"\((?P<engine>(?:[^'()]++|{_ARGUMENT}|\((?:[^'()]++|{_ARGUMENT})*+\))*+)"
+    r"|\bEXEC(?:UTE)?\s+(?![\w.\[\]]*sp_addextendedproperty)[\w.\[\]#$]+\s+"
+    rf"(?=N?['\"]|[@\d]|NULL\b|DEFAULT\b)(?P<procedure>(?:[^'\";]++|{_ARGUMENT_OF_TSQL})*+)",
+    re.IGNORECASE | re.DOTALL,
+)
+#: An argument, unless its name precedes it.
+_UNNAMED = {
+    "engine": regex(rf"(?P<value>{_ARGUMENT})", re.DOTALL),
+    "procedure": regex(
+        rf"@\w+\s*=\s*N?(?:{_ARGUMENT_OF_TSQL})|(?P<value>{_ARGUMENT_OF_TSQL})", re.DOTALL
+    ),
+}
+
+
+def mask_arguments(text: str) -> str:
+    """Mask the strings that engines and procedures take without keys.
+
+    >>> mask_arguments("ENGINE = MySQL('host', 'd', 't', 'u', 'hunter2')")
+    'ENGINE = MySQL(******, ***, ***, ***, *********)'
+    >>> mask_arguments("EXEC sp_addlinkedsrvlogin 'hunter2', @useself = 'false'")
+    "EXEC sp_addlinkedsrvlogin *********, @useself = 'false'"
+    """
+    pieces, end = [], 0
+    for call in _ARGUMENTS.finditer(text):
+        kind = str(call.lastgroup)
+        for argument in _UNNAMED[kind].finditer(text, *call.span(kind)):
+            if argument["value"] is not None:
+                pieces += [text[end : argument.start()], re.sub(r"[^\r\n]", "*", argument[0])]
+                end = argument.end()
+    return "".join([*pieces, text[end:]])
+
+
 @lru_cache(maxsize=2)
 def _mask_excerpt(text: str, declared: AbstractSet[str]) -> str:
+    text = mask_arguments(text)
     positions = secret_positions(text, declared)
     if not positions and not _CLAUSE.search(text):
         return text

@@ -93,7 +93,7 @@ def test_a_script_with_dollar_quotes_and_an_odd_quote_after_the_error_is_shown()
 
     assert script == mask_text(script)
     with pytest.raises(SchemaCoreError) as caught:
-        read_tables(script, "postgres")
+        read_tables(script, "postgres", strict=True)
     assert "hidden value" not in str(caught.value)
     assert "***" not in str(caught.value)
 

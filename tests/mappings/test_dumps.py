@@ -656,3 +656,107 @@ def test_a_dump_with_too_many_rows_is_refused_with_a_hint() -> None:
         read_tables(PG_DUMP + " " * 1_000_000)
     assert result.value.code == "text-too-long"
     assert "--schema-only" in str(result.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "tables"),
+    [
+        (
+            "tsql",
+            (
+                "CREATE TABLE t (a int)\nGO\nCREATE PROCEDURE p AS\nBEGIN\n  DROP TABLE t\n"
+                "  CREATE TABLE ghost (a int)\nEND"
+            ),
+            {"t"},
+        ),
+        (
+            "snowflake",
+            (
+                "create or replace schema S1; create or replace TABLE T (A NUMBER); "
+                "create or replace schema S2; create or replace TABLE T (B DATE); "
+                "USE DATABASE D; CREATE TABLE T (C INT)"
+            ),
+            {"S1.T", "S2.T", "D.PUBLIC.T"},
+        ),
+        (
+            "snowflake",
+            (
+                "CREATE DATABASE D; CREATE TABLE A (X INT); CREATE SCHEMA S; "
+                "CREATE TABLE B (X INT); CREATE OR REPLACE TABLE S.B (Y INT); "
+                "CREATE OR REPLACE SCHEMA PUBLIC"
+            ),
+            {"D.S.B"},
+        ),
+        (
+            "postgres",
+            (
+                "CREATE FUNCTION f(begin int) RETURNS int LANGUAGE sql AS 'x';\n"
+                "CREATE FUNCTION g() RETURNS int BEGIN ATOMIC SELECT begin; SELECT 1; END;\n"
+                "CREATE TABLE z(a int);"
+            ),
+            {"z"},
+        ),
+        (
+            "oracle",
+            (
+                "CREATE PROCEDURE p AS LANGUAGE JAVA NAME 'x.y()';\n"
+                "CREATE FUNCTION f (a NUMBER) RETURN NUMBER PARALLEL_ENABLE AGGREGATE USING impl;\n"
+                "CREATE TABLE t (a NUMBER(5));\n/\n"
+            ),
+            {"T"},
+        ),
+        (
+            "oracle",
+            (
+                "CREATE TABLE t (a INT);\nCREATE PACKAGE BODY p AS\n"
+                "PROCEDURE a IS BEGIN NULL; END;\n"
+                "FUNCTION b RETURN NUMBER IS v NUMBER; BEGIN\nRETURN v; END;\nEND;\n"
+                "CREATE TABLE u (a INT);"
+            ),
+            {"T", "U"},
+        ),
+        (
+            "oracle",
+            (
+                "CREATE PACKAGE BODY p AS\nPROCEDURE a IS BEGIN NULL; END;\n-- next\n"
+                "DROP PROCEDURE b;\n/\nCREATE TABLE u (a INT);"
+            ),
+            {"U"},
+        ),
+    ],
+)
+def test_routines_and_schemas_do_not_hide_tables(dialect: str, text: str, tables: set[str]) -> None:
+    script = read_tables(text, dialect)
+
+    assert script.errors == ()
+    assert {".".join(table.path) for table in script.tables} == tables
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        (
+            "clickhouse",
+            "CREATE TABLE t (a Int8) ENGINE = MySQL('h:3306', 'd', 't', 'u', 'hunter2')",
+        ),
+        ("clickhouse", "CREATE TABLE t (a Int8) ENGINE = S3('https://b/x', 'A', 'hunter2', 'CSV')"),
+        ("clickhouse", "CREATE TABLE t (a Int8) ENGINE = MongoDB('h', 'c', 'it\\'s', 'hunter2')"),
+        ("clickhouse", "CREATE DICTIONARY d ENGINE = PostgreSQL('h', f('u'), 'hunter2')"),
+        ("tsql", "EXEC sp_addlinkedsrvlogin 'srv', 'false', NULL, 'user', 'hunter2'"),
+        ("tsql", "EXECUTE master.dbo.p @server, N'hunter2', @b = 'x'"),
+    ],
+)
+def test_arguments_without_keys_are_masked(dialect: str, statement: str) -> None:
+    script = read_tables(f"CREATE TABLE u (a int); {statement}", dialect)
+    shown = "\n".join(map(lost, (script, *script.tables)))
+
+    assert "*****" in shown
+    assert "hunter2" not in shown
+
+
+def test_arguments_of_merge_trees_are_shown() -> None:
+    table = read_table(
+        "CREATE TABLE t (a Int8) ENGINE = ReplicatedMergeTree('/x', 'r') ORDER BY a", "clickhouse"
+    )
+
+    assert "ReplicatedMergeTree('/x', 'r')" in lost(table)

@@ -7,6 +7,7 @@ statement (`next_statement`), so that a single quote does not hide the rest of a
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import field, replace
 from enum import Enum
 from functools import lru_cache
@@ -139,6 +140,12 @@ _ROUTINE = regex(
 #: The redefinition of a routine of T-SQL; other engines change its properties by ALTER.
 _ALTERED_ROUTINE = regex(r"ALTER\s+(?:PROCEDURE|PROC|FUNCTION|TRIGGER)\b", re.IGNORECASE)
 _VIEW = regex(r"(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?VIEW\b", re.IGNORECASE)
+#: A routine of Oracle that ends with a semicolon.
+_EXTERNAL = regex(
+    r"CREATE\s[^;'\"]*?\b(?:PROCEDURE|FUNCTION)\b[^;'\"]*?\b(?:(?:AS|IS)\s+(?:EXTERNAL\b"
+    r"|LANGUAGE\s+(?:JAVA|JAVASCRIPT|C)\b)|(?:AGGREGATE|PIPELINED)\s+USING\b)",
+    re.IGNORECASE,
+)
 _RULE = regex(r"CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b", re.IGNORECASE)
 _BLOCK = regex(r"DECLARE\b|BEGIN\b(?!\s*(?:;|TRAN|WORK|NAME))|<<", re.IGNORECASE)
 _COPY = regex(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
@@ -203,7 +210,8 @@ class Splitter:
     delimiter: str = ";"
     lexis: Lexis = field(default_factory=Lexis)
     _data: int | None = None  # the start of the COPY whose data follows
-    _last: int | None = None
+    _lines: list[int] | None = None  # where lines that end a batch start
+    _tables: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Look up the engine."""
@@ -260,24 +268,23 @@ class Splitter:
         return Section(SectionKind.STATEMENT, start, len(self.text), problem, begin)
 
     def _statement(self, start: int) -> Section:
-        text, lexis = self.text, self.lexis
+        text = self.text
         kind = self._kind(start)
         is_view = _VIEW.match(text, start) is not None
-        is_batch = lexis.whole_batches and (
-            (is_view or kind is SectionKind.ROUTINE) and start < self._last_line()
-        )
+        is_batch = self._ends_with_line(start, kind, is_view)
         block = _Block(self.engine)
         brackets, position = 0, start
         pattern = _special(self.engine, self.delimiter)
         while match := pattern.search(text, position):
             word, begin = match.group(), match.start()
-            if kind is SectionKind.ROUTINE:
+            if kind is SectionKind.ROUTINE and brackets <= 0:
                 block.add(text, position, begin)
             position = match.end()
             if match.lastgroup == "line":
                 return self._finish(kind, start, begin, position)
             if match.lastgroup == "begins":
-                if brackets <= 0 and begin > start and not is_batch:
+                is_outer = brackets <= 0 or _TABLE.match(text, begin) is not None
+                if is_outer and begin > start and not is_batch:
                     return self._finish(kind, start, begin, begin)
                 position = max(position, begin + 1)
             elif word == self.delimiter:
@@ -310,18 +317,34 @@ class Splitter:
 
     def _kind(self, start: int) -> SectionKind:
         is_routine = (
-            _ROUTINE.match(self.text, start)
+            (_ROUTINE.match(self.text, start) and not self._is_external(start))
             or (self.lexis.blocks and _BLOCK.match(self.text, start))
             or (self.lexis.whole_batches and _ALTERED_ROUTINE.match(self.text, start))
         )
         return SectionKind.ROUTINE if is_routine else SectionKind.STATEMENT
 
-    def _last_line(self) -> int:
-        """Return the start of the last line that ends a batch, or -1."""
-        if self._last is None:
+    def _is_external(self, start: int) -> bool:
+        """Return whether a routine of Oracle is implemented elsewhere, and has no block."""
+        return self.engine == "oracle" and _EXTERNAL.match(self.text, start) is not None
+
+    def _ends_with_line(self, start: int, kind: SectionKind, is_view: bool) -> bool:
+        """Return whether a section ends with a line such as GO, or with the script.
+
+        A unit of PL/SQL does not contain CREATE TABLE: before it, the line is missing.
+        """
+        if kind is not SectionKind.ROUTINE and not is_view:
+            return False
+        if self._lines is None:
             pattern = re.compile(self.lexis.ends or r"(?!)", re.MULTILINE | re.IGNORECASE)
-            self._last = max((match.start() for match in pattern.finditer(self.text)), default=-1)
-        return self._last
+            self._lines = [match.start() for match in pattern.finditer(self.text)]
+            self._tables = [match.start() for match in _TABLE.finditer(self.text)]
+        place = bisect_left(self._lines, start)
+        if self.lexis.whole_batches:
+            return kind is SectionKind.ROUTINE or place < len(self._lines)
+        if is_view or place == len(self._lines):
+            return False
+        table = bisect_left(self._tables, start)
+        return table == len(self._tables) or self._tables[table] > self._lines[place]
 
     def _finish(self, kind: SectionKind, start: int, stop: int, position: int) -> Section:
         self.position = position
@@ -443,13 +466,17 @@ def _end_of_line(text: str, start: int) -> int:
 
 
 _BLOCK_WORD = regex(
-    r"\b(?:BEGIN(?!\s+TRAN)|END\s+(?:IF|LOOP|WHILE|REPEAT|FOR)\b|END\s+CASE|CASE|END)\b",
+    r"\b(?:BEGIN(?:\s+ATOMIC\b)?(?!\s+TRAN)|END\s+(?:IF|LOOP|WHILE|REPEAT|FOR)\b|END\s+CASE|CASE|END)\b",
     re.IGNORECASE,
 )
 
 
+#: Engines whose blocks outside of literals start with BEGIN ATOMIC.
+_ATOMIC = frozenset({"postgres", "redshift"})
+
 _NEXT = regex(
-    r"\s*(?:/\s*)?(?:(?:CREATE|ALTER|COMMENT|DROP|GRANT|INSERT|DECLARE|BEGIN)\b|\Z|--|/\*)",
+    r"(?:\s++|/(?!\*)|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
+    r"(?:(?:CREATE|ALTER|COMMENT|DROP|GRANT|INSERT)\b|\Z)",
     re.IGNORECASE,
 )
 
@@ -465,6 +492,8 @@ class _Block:
     def add(self, text: str, start: int, stop: int) -> None:
         for match in _BLOCK_WORD.finditer(text, start, stop):
             first, *rest = match.group().upper().split()
+            if first == "BEGIN" and not rest and self.engine in _ATOMIC:
+                continue
             if first in {"BEGIN", "CASE"}:
                 self.depth += 1
                 self.begins += first == "BEGIN"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from schema_core.base.cursor import Cursor, check_digits
 from schema_core.base.lazy import dataclass
-from schema_core.base.secrets import mask_text, secret_positions
+from schema_core.base.secrets import mask_arguments, mask_text, secret_positions
 from schema_core.base.text import quote_string
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine
@@ -111,7 +111,7 @@ def shorten(text: str, length: int = MAX_EXCERPT) -> str:
     >>> shorten("CREATE SUBSCRIPTION s  CONNECTION 'host=h password=x' PUBLICATION p")
     'CREATE SUBSCRIPTION s CONNECTION ******************* PUBLICATION p'
     """
-    text = " ".join(text[: 10 * MAX_EXCERPT].split())
+    text = mask_arguments(" ".join(text[: 10 * MAX_EXCERPT].split()))
     if secret_positions(text):
         text = mask_text(text)
     return text if len(text) <= length else f"{text[:length]}..."

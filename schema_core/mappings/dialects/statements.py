@@ -110,6 +110,13 @@ class TableDefinition:
         """Discard the index of the columns after one was added or dropped."""
         self._by_name = None
 
+    def insert_column(self, place: int, added: ColumnDefinition) -> None:
+        """Insert a column whose name is new."""
+        self.columns.insert(place, added)
+        if self._by_name is not None:
+            self._by_name[added.name] = added
+            self._by_folded.setdefault(added.name.casefold(), added)
+
 
 Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]
 
@@ -611,7 +618,6 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor, engine)
     if _begins(cursor, NOT_COLUMNS):
         return False
-    table.reindex_columns()
     if not cursor.accept("("):
         _insert_column(cursor, table, column(cursor, engine), len(table.columns))
         return True
@@ -661,8 +667,7 @@ def _insert_column(
         default = 0
     elif cursor.accept("AFTER"):
         default = _index_of(table, _parse_existing_column(cursor, table)) + 1
-    table.columns.insert(default, added)
-    table.reindex_columns()
+    table.insert_column(default, added)
 
 
 def _index_of(table: TableDefinition, wanted: ColumnDefinition) -> int:
@@ -1003,7 +1008,7 @@ class ScriptDefinitions:
             self._by_names[names].pop(id(table), None)
 
     def full_path(self, name: tuple[str, ...]) -> tuple[str, ...]:
-        return (*self.home, *name) if len(name) == 1 else name
+        return (*self.home[: max(0, len(self.home) + 1 - len(name))], *name)
 
     def last_created(self) -> TableDefinition | None:
         return next(reversed(self._tables.values()), None)
@@ -1095,7 +1100,7 @@ Outcome: TypeAlias = tuple[TableDefinition | None, bool]
 Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
 
 #: Maximum number of characters that are read again after a malformed statement.
-MAX_REREAD = 20_000_000
+MAX_REREAD = 4_000_000
 
 #: Maximum length of a statement in the path of an error.
 MAX_STATEMENT = 40
@@ -1168,7 +1173,7 @@ def _parse_section(
             is_dropped = not splitter.is_harmless(section)
         case SectionKind.ROUTINE:
             is_dropped = True
-            if _TRIGGER.match(source, section.start):
+            if _TRIGGER.match(source, section.start, section.stop):
                 with Gathering().catching():  # a body that sqlglot does not tokenize
                     owner = _parse_owner(Cursor(source, tokenize(source, section.span)), script)
         case _:
@@ -1254,6 +1259,11 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             script.remove(existing)
         script.add(table)
         return table, True
+    if engine.name == "snowflake" and cursor.key in {"SCHEMA", "DATABASE"}:
+        _set_home(cursor, script)
+        for replaced in script.in_schema(script.home) if replaces else []:
+            script.remove(replaced)
+        return None, False
     if cursor.accept("TYPE"):
         return None, grammar.create_type(cursor, engine, script.types)
     if cursor.accept("DOMAIN"):
@@ -1358,15 +1368,30 @@ def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
 
 
+def _set_home(cursor: Cursor, script: ScriptDefinitions) -> None:
+    """Parse the current schema or database of Snowflake, whose schema is PUBLIC."""
+    is_database = cursor.accept("DATABASE") or not cursor.accept("SCHEMA")
+    cursor.accept("IF", "NOT", "EXISTS")
+    name = path(cursor, script.engine)
+    if len(name) > 1:
+        script.home = name
+    elif is_database:
+        script.home = (*name, "PUBLIC")
+    else:
+        script.home = (*script.home[:-1], *name)
+
+
 def _parse_use(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse ``USE [SCHEMA] name``; a catalog or a database of schemas is a loss."""
+    """Parse ``USE [SCHEMA] name``; a catalog is a loss."""
+    is_setting = cursor.key in {"ROLE", "WAREHOUSE", "SECONDARY"}
+    if script.engine.name == "snowflake" and not is_setting:
+        _set_home(cursor, script)
+        return None, True
     kind = cursor.advance().key if cursor.peek().kind in {"word", "name"} else ""
-    if kind in {"", "SCHEMA", "NAMESPACE"} or (
-        kind == "DATABASE" and script.engine.name != "snowflake"
-    ):
+    if kind in {"", "SCHEMA", "NAMESPACE", "DATABASE"}:
         script.home = path(cursor, script.engine)
         return None, True
-    if kind in {"CATALOG", "DATABASE"}:
+    if kind == "CATALOG":
         script.home = ()
     return None, False
 
