@@ -91,8 +91,11 @@ class Cursor:
         return _HIDDEN_VALUE if self.is_hidden(token) else token.display
 
     def is_hidden(self, token: Token) -> bool:
-        shown = mask_text(self.text)[token.start : token.stop]
-        return shown != self.text[token.start : token.stop]
+        start = self.tokens[0].start  # of the statement; secrets of others hide nothing
+        shown = mask_text(self.text[start : self.tokens[-1].stop])
+        return (
+            shown[token.start - start : token.stop - start] != self.text[token.start : token.stop]
+        )
 
     def follows(self, *keys: str) -> bool:
         """Return whether tokens with these keys follow, in order."""

@@ -547,7 +547,7 @@ def test_a_table_that_is_created_twice_is_refused() -> None:
      "SELECT pg_catalog.set_config('search_path', 's', false)",
      "DO $$ BEGIN EXECUTE 'DROP TABLE t'; END $$", "CALL change()", "EXECUTE change",
      "DROP TYPE mood CASCADE", "DROP TABLE t2 CASCADE", "ALTER TYPE mood ADD VALUE 'x'",
-     "ALTER SCHEMA s RENAME TO r", "CREATE SCHEMA s CREATE TABLE u (a int)",
+     "ALTER SCHEMA s RENAME TO r",
      "WITH x AS (SELECT 1) SELECT * INTO u FROM x", "something else",
      "CREATE CAST (text AS integer) WITH INOUT",
      "CREATE CAST (public.p AS text) WITH FUNCTION public.f(public.p) AS ASSIGNMENT",
@@ -748,7 +748,7 @@ def test_routines_and_schemas_do_not_hide_tables(dialect: str, text: str, tables
 )
 def test_arguments_without_keys_are_masked(dialect: str, statement: str) -> None:
     script = read_tables(f"CREATE TABLE u (a int); {statement}", dialect)
-    shown = "\n".join(map(lost, (script, *script.tables)))
+    shown = "\n".join([lost(script), *(lost(table) for table in script.tables)])
 
     assert "*****" in shown
     assert "hunter2" not in shown
@@ -760,3 +760,86 @@ def test_arguments_of_merge_trees_are_shown() -> None:
     )
 
     assert "ReplicatedMergeTree('/x', 'r')" in lost(table)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "tsql"])
+def test_elements_of_a_schema_are_in_it(dialect: str) -> None:
+    script = read_tables(
+        "CREATE SCHEMA s AUTHORIZATION x\nCREATE TABLE t (a int)\n"
+        "CREATE VIEW v AS SELECT 1 CREATE TABLE u (b int);\nCREATE TABLE w (a int);",
+        dialect,
+    )
+
+    assert [table.path for table in script.tables] == [("s", "t"), ("s", "u"), ("w",)]
+    assert lost(script) == "CREATE SCHEMA s AUTHORIZATION x\nCREATE VIEW v AS SELECT 1"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "IF EXISTS (SELECT 1 FROM x) DROP TABLE t;",
+        "IF EXISTS (SELECT 1 FROM x)\nDROP TABLE t",
+        "IF EXISTS (SELECT 1 FROM x)\nBEGIN\nPRINT 1\nDROP TABLE t\nEND",
+        "IF OBJECT_ID('u') IS NOT NULL DROP TABLE t",
+        "IF OBJECT_ID('t') IS NULL DROP TABLE t",
+        "IF OBJECT_ID('t') IS NULL\nPRINT 1\nELSE\nDROP TABLE t",
+        "BEGIN TRY DROP TABLE t END TRY",
+        "BEGIN TRY\nDROP TABLE t\nEND TRY\nBEGIN CATCH\nPRINT 1\nEND CATCH",
+    ],
+)
+def test_a_drop_with_a_condition_is_a_loss(statement: str) -> None:
+    script = read_tables(
+        f"CREATE TABLE t (a int)\nGO\n{statement}\nGO\nCREATE TABLE u (a int)\nDROP TABLE u",
+        "tsql",
+    )
+
+    assert [table.path for table in script.tables] == [("t",)]
+    assert "DROP TABLE t" in lost(script)
+
+
+def test_statements_after_a_condition_of_bigquery_are_executed() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a INT64); IF TRUE THEN DROP TABLE t; END IF; "
+        "CREATE TABLE u (a INT64); DROP TABLE u",
+        "bigquery",
+    )
+
+    assert [table.path for table in script.tables] == [("t",)]
+    assert lost(script) == "IF TRUE THEN DROP TABLE t"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "IF OBJECT_ID('dbo.t', 'U') IS NOT NULL DROP TABLE t",
+        "IF OBJECT_ID(N'[dbo].[t]') IS NOT NULL\nDROP TABLE [dbo].[t]",
+        "IF OBJECT_ID('t') IS NOT NULL\nBEGIN\nPRINT 1\nDROP TABLE t\nEND",
+        "IF EXISTS (SELECT 1 FROM sys.objects WHERE OBJECT_ID(N'[t]') AND a = 1)\nDROP TABLE t",
+        "IF EXISTS (SELECT 1 FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME = 't') DROP TABLE t",
+        "BEGIN TRANSACTION\nDROP TABLE t\nCOMMIT",
+    ],
+)
+def test_a_test_that_a_table_exists_is_no_condition(statement: str) -> None:
+    text = f"CREATE TABLE t (a int)\nGO\nCREATE TABLE u (a int)\nGO\n{statement}"
+    script = read_tables(text, "tsql")
+
+    assert [table.path for table in script.tables] == [("u",)]
+    assert script.losses == ()
+
+
+def test_a_view_with_an_unclosed_bracket_hides_no_table() -> None:
+    script = read_tables(
+        "CREATE VIEW v AS SELECT (a FROM t\nCREATE FOREIGN TABLE f (a int) SERVER s;"
+    )
+
+    assert [table.path for table in script.tables] == [("f",)]
+    assert lost(script) == "CREATE VIEW v AS SELECT (a FROM t"
+
+
+def test_passwords_of_other_statements_hide_nothing_in_errors() -> None:
+    script = read_tables(
+        "ALTER USER x WITH PASSWORD 'hunter2' (;\nCREATE TABLE t (a int, b int a #);", "postgres"
+    )
+
+    assert "unexpected 'a' in column 'b'" in str(script.errors)
+    assert "hunter2" not in str(script.errors)

@@ -146,6 +146,11 @@ _EXTERNAL = regex(
     r"|LANGUAGE\s+(?:JAVA|JAVASCRIPT|C)\b)|(?:AGGREGATE|PIPELINED)\s+USING\b)",
     re.IGNORECASE,
 )
+#: A schema, whose elements need no semicolons, and a line that starts one.
+_SCHEMA = regex(r"CREATE\s+SCHEMA\b", re.IGNORECASE)
+_ELEMENT = regex(
+    r"^[ \t]*(?:CREATE\s+(?:TABLE|VIEW)|GRANT|REVOKE|DENY)\b", re.IGNORECASE | re.MULTILINE
+)
 _RULE = regex(r"CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b", re.IGNORECASE)
 _BLOCK = regex(r"DECLARE\b|BEGIN\b(?!\s*(?:;|TRAN|WORK|NAME))|<<", re.IGNORECASE)
 _COPY = regex(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
@@ -284,7 +289,8 @@ class Splitter:
                 return self._finish(kind, start, begin, position)
             if match.lastgroup == "begins":
                 is_outer = brackets <= 0 or _TABLE.match(text, begin) is not None
-                if is_outer and begin > start and not is_batch:
+                is_element = _SCHEMA.match(text, start) and _ELEMENT.match(text, begin)
+                if is_outer and begin > start and not is_batch and not is_element:
                     return self._finish(kind, start, begin, begin)
                 position = max(position, begin + 1)
             elif word == self.delimiter:

@@ -67,12 +67,12 @@ def skip_element(cursor: Cursor) -> None:
 def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
     """Skip the rest of a statement, whose brackets need not match; return whether there was any.
 
-    It ends with a semicolon, before one of `stops` outside of brackets, or before a line that
-    starts a CREATE TABLE.
+    It ends with a semicolon or before one of `stops` outside of brackets, or before a line that
+    starts a CREATE TABLE, also in a bracket that is not closed.
     """
     start, depth = cursor.index, 0
     while cursor.token.kind != "end":
-        if depth <= 0 and (cursor.key in {";", *stops} or _begins_table(cursor)):
+        if (depth <= 0 and cursor.key in {";", *stops}) or _begins_table(cursor):
             break
         key = cursor.advance().key
         depth += (key in BRACKETS) - (key in BRACKETS.values())

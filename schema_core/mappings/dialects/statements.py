@@ -974,7 +974,11 @@ class ScriptDefinitions:
 
     `errors` are those of statements that were not read.
 
-    `home` precedes names without a schema: the database of the last USE, the search path.
+    `home` precedes names without a schema: the database of the last USE, the search path; while
+    elements of CREATE SCHEMA are read, `home_after_schema` is what it was before.
+
+    `condition` holds the tokens of the condition under which statements run, none if it is not a
+    test of tables; `blocks` counts the blocks of such statements.
     """
 
     engine: Engine
@@ -982,6 +986,9 @@ class ScriptDefinitions:
     dropped: list[grammar.Dropped] = field(default_factory=list)
     errors: Gathering = field(default_factory=Gathering)
     home: tuple[str, ...] = ()
+    home_after_schema: tuple[str, ...] | None = None
+    condition: tuple[Token, ...] | None = None
+    blocks: int = 0
     _tables: dict[int, TableDefinition] = field(default_factory=dict)
     _by_names: dict[Names, dict[int, TableDefinition]] = field(default_factory=dict)
 
@@ -1147,6 +1154,8 @@ def _parse_section(
     tokenize: Tokenize,
 ) -> None:
     """Parse a section; raise an error for one that is not understood."""
+    if script.home_after_schema is not None:
+        script.home, script.home_after_schema = script.home_after_schema, None
     if section.problem is not None:
         raise ParseError(
             section.problem,
@@ -1190,6 +1199,7 @@ def _drop_section(source: str, section: Section) -> grammar.Dropped:
 
 def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
     start, index = cursor.token, cursor.index
+    opens_block = _follow_blocks(cursor, script)
     own = OWN_SKIPPED.get(script.engine.name, frozenset())
     is_skipped = _begins(cursor, SKIPPED) or _begins(cursor, own)
     owner, is_read = None, False
@@ -1197,12 +1207,11 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
         if cursor.accept(*words):
             owner, is_read = read(cursor, script)
             break
-    if cursor.key != "CREATE" and grammar.skip_statement(cursor):
+    next_element = () if script.home_after_schema is None else ("CREATE",)
+    if cursor.key != "CREATE" and grammar.skip_statement(cursor, next_element):
         is_read = False
-    if cursor.tokens[index].key == "CREATE" and cursor.tokens[index + 1].key == "SCHEMA":
-        while cursor.key == "CREATE":  # an element of the schema
-            cursor.advance()
-            grammar.skip_statement(cursor)
+    if not opens_block:
+        _close_blocks(cursor, script, index)
     last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
     sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
     is_known = is_read or sets_owner or (is_skipped and not _can_change(cursor, index))
@@ -1225,12 +1234,41 @@ def _contains_table(cursor: Cursor, index: int) -> bool:
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
-    if cursor.tokens[index].key != "SELECT":
-        return False
     tokens = cursor.tokens[index : cursor.index]
+    if tokens[0].key in {"BEGIN", "ELSE"}:
+        return any(token.key in {"ALTER", "CREATE", "DROP"} for token in tokens)
+    if tokens[0].key != "SELECT":
+        return False
     names = [token.value for token in tokens if token.kind == "string"]
     sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
     return sets_path or any(token.key == "INTO" for token in tokens)
+
+
+def _follow_blocks(cursor: Cursor, script: ScriptDefinitions) -> bool:
+    """Follow the blocks of conditions and of TRY; return whether nothing else follows."""
+    place, opens = 0, False
+    while (key := cursor.peek(place).key) in {"BEGIN", "END", "ELSE", "TRY", "CATCH"}:
+        following = cursor.peek(place + 1).key
+        if key == "ELSE" or (key == "BEGIN" and following in {"TRY", "CATCH"}):
+            script.condition = ()
+        if key == "BEGIN" and not following.startswith(("TRAN", "DISTRIBUTED")):
+            script.blocks += script.condition is not None
+        if key == "END":
+            script.blocks = max(0, script.blocks - 1)
+        if key not in {"TRY", "CATCH"}:
+            opens = key != "END"
+        place += 1
+    return opens and cursor.token.kind != "end" and cursor.peek(place).kind == "end"
+
+
+def _close_blocks(cursor: Cursor, script: ScriptDefinitions, index: int) -> None:
+    """Leave the blocks that end within a statement; outside of blocks, its condition ends."""
+    tokens = cursor.tokens[index : cursor.index]
+    keys = [token.key for token in tokens]
+    if keys[0] in {"BEGIN", "ELSE", "IF"}:
+        script.blocks = max(0, script.blocks - max(0, keys.count("END") - keys.count("CASE")))
+    if not script.blocks and (keys[0] != "IF" or "BEGIN" in keys):
+        script.condition = None
 
 
 def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -1264,11 +1302,24 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         for replaced in script.in_schema(script.home) if replaces else []:
             script.remove(replaced)
         return None, False
+    if cursor.accept("SCHEMA"):
+        _enter_schema(cursor, script)
+        return None, False
     if cursor.accept("TYPE"):
         return None, grammar.create_type(cursor, engine, script.types)
     if cursor.accept("DOMAIN"):
         return None, grammar.create_domain(cursor, engine, script.types)
     return _parse_owner(cursor, script), False
+
+
+def _enter_schema(cursor: Cursor, script: ScriptDefinitions) -> None:
+    """Parse ``CREATE SCHEMA s AUTHORIZATION x`` up to its elements, whose names are in it."""
+    cursor.accept("IF", "NOT", "EXISTS")
+    cursor.accept("AUTHORIZATION")
+    home = path(cursor, script.engine) if cursor.token.kind in {"word", "name"} else ()
+    grammar.skip_statement(cursor, ("CREATE",))
+    if cursor.key == "CREATE":
+        script.home, script.home_after_schema = home, script.home
 
 
 def _parse_attach(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -1351,11 +1402,14 @@ def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     while cursor.key in MODIFIERS:
         cursor.advance()
     kind, index = cursor.advance().key, cursor.index
-    removed = 0
+    removed, is_certain = 0, True
     if kind in {"TABLE", "SCHEMA", "DATABASE"}:
         cursor.accept("IF", "EXISTS")
         while cursor.token.kind in {"word", "name"}:
             name = path(cursor, script.engine)
+            if not _is_executed(script, name[-1]):
+                is_certain = False
+                break
             table = script.find(name) if kind == "TABLE" else None
             dropped = script.in_schema(name) if kind != "TABLE" else [table] if table else []
             for definition in dropped:
@@ -1365,7 +1419,37 @@ def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
                 break
     grammar.skip_until(cursor, (";",))
     cascades = any(token.key == "CASCADE" for token in cursor.tokens[index : cursor.index])
-    return None, not cascades or kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
+    is_whole = kind in {"SCHEMA", "DATABASE"} or (kind == "TABLE" and not removed)
+    return None, is_certain and (not cascades or is_whole)
+
+
+#: Names in conditions that test whether a table exists.
+EXISTENCE = frozenset({"OBJECT_ID", "SYSOBJECTS", "OBJECTS", "TABLES", "SCHEMAS", "SCHEMA_ID"})
+
+
+def _is_executed(script: ScriptDefinitions, name: str) -> bool:
+    """Return whether a DROP has no condition, or only that what it drops exists."""
+    if script.condition is None:
+        return True
+    keys = [token.value.upper() for token in script.condition]
+    outer, depth = [], 0
+    for key in keys:
+        depth += (key == "(") - (key == ")")
+        if depth == 0:
+            outer.append(key)
+    names = {
+        part.strip('[]" ').casefold()
+        for token in script.condition
+        if token.kind == "string"
+        for part in token.value.split(".")
+    }
+    is_negated = "IS NULL" in " ".join(outer) or outer[:1] == ["NOT"]
+    return (
+        not EXISTENCE.isdisjoint(keys)
+        and name.casefold() in names
+        and not is_negated
+        and not {"AND", "OR"} & set(outer)
+    )
 
 
 def _set_home(cursor: Cursor, script: ScriptDefinitions) -> None:
@@ -1463,12 +1547,19 @@ def _parse_execute(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse T-SQL's ``IF NOT EXISTS (...) CREATE TABLE ...`` as if the condition were true.
 
-    A condition alone, whose statement is on the next line, has no effect.
+    A condition alone holds for the statement on the next line. A DROP must be certain.
     """
+    start = cursor.index
     grammar.skip_statement(cursor, ("CREATE", "DROP", "ALTER", "BEGIN", "EXEC", "EXECUTE"))
+    script.condition = () if script.blocks else tuple(cursor.tokens[start : cursor.index])
+    is_open = cursor.key == "BEGIN" or cursor.tokens[cursor.index - 1].key == "THEN"
+    script.blocks += is_open
     for words, read in STATEMENTS.items():
         if words[0] in {"CREATE", "DROP", "ALTER"} and cursor.accept(*words):
-            return read(cursor, script)
+            outcome = read(cursor, script)
+            if not is_open:
+                script.condition = () if script.blocks else None
+            return outcome
     is_complete = cursor.accept("BEGIN") or cursor.token.kind == "end"
     return None, script.engine.name == "tsql" and is_complete
 
