@@ -352,8 +352,10 @@ class Reader:
         rows: Scan,
     ) -> bool:
         """Add the frame of an aggregation of a table to `frames`, if its connector computes it."""
+        if id(scan) in frames or has_kinds(scan):
+            return False
         bound = self._context.source(scan)
-        if isinstance(bound.table, InlineTable) or has_kinds(scan) or id(scan) in frames:
+        if isinstance(bound.table, InlineTable):
             return False
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if is_unbounded(bound):
