@@ -40,6 +40,8 @@ OFFERED = {
     "SELECT b FROM t GROUP BY b ORDER BY AVG(a)": [],
     "SELECT COUNT(*) OVER () FROM t": [],
     "SELECT COUNT(*), (SELECT MAX(a) FROM t AS u) FROM t": [],
+    "SELECT n FROM t, LATERAL (SELECT COUNT(*) FROM t AS u WHERE t.a = 1) AS q (n)": [],
+    "SELECT n FROM t, LATERAL (SELECT MAX(t.b) FROM t AS u) AS q (n)": [],
     "SELECT a FROM t": [],
 }  # fmt: skip
 

@@ -30,6 +30,7 @@ from schema_core.query.relation import (
     Sort,
     SourceTable,
     conjuncts,
+    outer_columns,
     substitute_parts,
 )
 from schema_core.schema.columns import PhysicalColumn
@@ -81,6 +82,8 @@ def _push_block(
     if grouping is None or grouping.sets is not None or not isinstance(source, Named):
         return None
     if not isinstance(scan := source.input, Scan) or source.lateral:
+        return None
+    if next(outer_columns(block), None) is not None:
         return None
     columns = _physical_columns(source, scan)
     keys = [key.name for key in grouping.keys if isinstance(key, Ref) and key.name in columns]

@@ -337,6 +337,10 @@ class _Joins:
         if block.distinct or any(map(is_windowed, parts)):
             return block
         groups, above = split_groups(block, self._alias(_GROUPS))
+        if any(
+            subqueries_in(typed) for typed in expressions_of(groups) if typed is not groups.where
+        ):
+            return block
         subqueries = [query for typed in expressions_of(above) for query in subqueries_in(typed)]
         if any(reads_outer(rows_of(query)) for query in subqueries):
             return block
