@@ -169,6 +169,10 @@ STAGES = {
         False,
     ),
     "SELECT id, LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": (["OVER gate", "OVER 1"], True),
+    "SELECT id FROM s QUALIFY SUM(id) OVER (PARTITION BY v ORDER BY ts) > 3": (
+        ["OVER gate", "OVER 1"],
+        True,
+    ),
     "SELECT v, SUM(id) OVER (PARTITION BY v ORDER BY pt)"
     " FROM (SELECT s.*, PROCTIME() AS pt FROM s)": (["OVER 1"], True),
     "SELECT id, ts FROM s ORDER BY ts, id": (["ORDER BY gate", "ORDER BY at once"], True),

@@ -176,16 +176,21 @@ def test_a_changelog_leaves_the_rows_of_the_batch_query(
     assert expected
 
 
-def test_range_measures_the_times_of_micro_batches(session: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("one_file_at_a_time")
+@pytest.mark.parametrize("qualify", ["", " QUALIFY SUM(v) {} > 0"])
+def test_range_measures_the_times_of_micro_batches(
+    session: SparkSession, tmp_path: Path, qualify: str
+) -> None:
     for number in range(3):
         path = tmp_path / "a" / str(number)
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"k": "x", "v": number}) + "\n", encoding="utf-8")
+        path.write_text(json.dumps({"k": "x", "v": 1}) + "\n", encoding="utf-8")
         os.utime(path, (1_700_000_000 + number,) * 2)
     env = environment(session, tmp_path, is_streaming=True)
-    over = "OVER (ORDER BY pt RANGE BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW)"
-    query = f"SELECT v, SUM(v) {over} FROM a"
+    over = "OVER (ORDER BY pt RANGE BETWEEN INTERVAL {} PRECEDING AND CURRENT ROW)"
+    day, short = over.format("'1' DAY"), over.format("'0.001' SECOND")
+    query = f"SELECT COUNT(*) {day}, COUNT(*) {short} FROM a{qualify.format(short)}"
 
     changes = changes_until_stopped(env.execute_sql(query))
 
-    assert changes == [["+I", 0, 0], ["+I", 1, 1], ["+I", 2, 3]]
+    assert changes == [["+I", 1, 1], ["+I", 2, 1], ["+I", 3, 1]]

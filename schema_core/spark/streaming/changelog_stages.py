@@ -470,8 +470,7 @@ class _Staging(JoinStages):
         over = window_calls(block) if block.grouping is None else []
         if over and not is_complete:
             is_ranked = block.qualify is not None and is_ranking(block)
-            is_by_time = not is_ranked and self._is_by_time(over, named, below)
-            if is_by_time and block.qualify is None:
+            if not is_ranked and self._is_by_time(over, named, below):
                 return self._over(block, named, below, key)
         input_ = self.make_input(below, key, by_arrival=is_by_arrival(over))
         query, places = with_key(block, key)

@@ -6,7 +6,7 @@ ends. Which rowtimes can be waited for is derived from the stages below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final, cast
@@ -153,7 +153,7 @@ class TimeStages(StageBuilder):
         below: Relation,
         key: Sequence[Typed],
     ) -> Relation:
-        """Return the result of OVER: each row has its own, of rows before it.
+        """Return the result of OVER and QUALIFY: each row has its own, of rows before it.
 
         RANGE measures the processing times of rows, which are those of their micro-batches.
         """
@@ -164,14 +164,15 @@ class TimeStages(StageBuilder):
         elif not self.inserts(below):
             self.refuse("OVER of rows that are updated", HINT)
         input_ = self.make_input(below, key, [NEW], by_arrival=is_by_clock)
-        items: Iterable[Item] = block.items
         if is_by_clock:
             input_ = replace(input_, arrival=input_.scan.columns[place])
-            items = [item._replace(expression=_measured(item.expression)) for item in items]
+            items = [item._replace(expression=_measured(item.expression)) for item in block.items]
+            qualify = None if block.qualify is None else _measured(block.qualify)
+            block = replace(block, items=tuple(items), qualify=qualify)
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
         source = replace(named, input=input_.scan, columns=columns)
-        query = replace(block, items=(*items, mark), source=source)
+        query = replace(block, items=(*block.items, mark), source=source)
         return self.add_stage(query, [input_], (), "OVER", inserts=True, drivers=(0,), marks=1)
 
     def _is_by_time(
