@@ -124,6 +124,19 @@ def test_values_are_printed_as_by_flink(value: object, expected: str) -> None:
     assert expected == format_value(value)
 
 
+def test_the_parallelism_is_positive_or_the_default() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    for number in (0, -2):
+        with pytest.raises(SchemaError) as caught:
+            env.set_parallelism(number)
+        assert "wrong-argument" == caught.value.code
+
+    assert 3 == env.set_parallelism(3).get_parallelism()
+    tables = StreamTableEnvironment.create(env.set_parallelism(-1))
+    assert "none" == tables.get_config().get("parallelism.default", "none")
+    assert 1 == env.get_parallelism()
+
+
 def test_the_mode_and_the_options_are_those_of_the_tables() -> None:
     options = Configuration().set_string("table.local-time-zone", "Asia/Tokyo")
     env = StreamExecutionEnvironment.get_execution_environment(options)

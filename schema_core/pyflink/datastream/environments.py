@@ -12,7 +12,7 @@ from schema_core.environment.config import Configuration, EnvironmentSettings
 from schema_core.environment.jobs.client import JobExecutionResult
 from schema_core.environment.jobs.run import JobID
 from schema_core.environment.operations.streaming_sinks import has_updates, require_appended
-from schema_core.environment.options import RUNTIME_MODE
+from schema_core.environment.options import PARALLELISM, RUNTIME_MODE
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.relational import require_expression
@@ -92,15 +92,28 @@ class StreamExecutionEnvironment(RefusesMethods):
         return self
 
     def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
-        """Set how many tasks write a table in a batch job at most (``parallelism.default``)."""
-        self._options["parallelism.default"] = str(
-            require_instance(parallelism, int, "parallelism")
-        )
+        """Set how many tasks write a table in a batch job at most (``parallelism.default``).
+
+        -1 removes the option, as in Flink.
+
+        Raises:
+            SchemaError: with code `wrong-argument` if the number is 0 or less than -1.
+        """
+        number = require_instance(parallelism, int, "parallelism")
+        if number == -1:
+            self._options.pop(PARALLELISM.key, None)
+            return self
+        if number < 1:
+            raise SchemaError(
+                f"parallelism must be at least 1, or -1 for the default, got {number}",
+                code="wrong-argument",
+            )
+        self._options[PARALLELISM.key] = str(number)
         return self
 
     def get_parallelism(self) -> int:
         """Return the number of `set_parallelism`, by default 1."""
-        return int(self._options.get("parallelism.default", "1"))
+        return int(self._options.get(PARALLELISM.key, "1"))
 
     def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
         """Set the number that `get_max_parallelism` returns; without effect on Spark."""
