@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import pickle
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -27,7 +28,7 @@ from schema_core.connectors.delta.client import (
 )
 from schema_core.connectors.delta.connector import DeltaConnector
 from schema_core.connectors.delta.files import _may_match, list_files
-from schema_core.connectors.delta.options import require_properties
+from schema_core.connectors.delta.options import STREAM, require_properties
 from schema_core.connectors.delta.streams import DeltaFiles
 from schema_core.connectors.delta.tasks import (
     FileReader,
@@ -36,7 +37,7 @@ from schema_core.connectors.delta.tasks import (
     partition_text,
 )
 from schema_core.connectors.delta.writing import delete_rows, require_equal_properties
-from schema_core.connectors.open_tables.streams import NONE
+from schema_core.connectors.open_tables.streams import NONE, AppendReader
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.comparisons import Comparison
 from schema_core.schema.resolve import SchemaResolver
@@ -402,6 +403,69 @@ def test_streams_read_appended_rows(tmp_path: Path) -> None:
     assert [1, 2, 3] == rows_between(path, NONE, 4) == rows_between(path, 0, 4)
     assert [2, 3] == rows_between(path, 1, 4)
     assert [] == rows_between(path, 2, 3)
+
+
+def append_reader(path: Path, **options: str) -> AppendReader:
+    schema = StructType([StructField("c0", LongType())])
+    files = DeltaFiles({"path": str(path), **options}, {"v": DataTypes.BIGINT()}, schema)
+    return AppendReader(files)
+
+
+def test_a_stream_waits_for_its_first_version(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    for number in range(2):
+        write_deltalake(path, pa.table({"v": [number]}), mode="append")
+    reader = append_reader(path, startingVersion="3")
+    start = reader.initialOffset()
+
+    assert 3 == start["version"]
+    assert start == reader.latestOffset(start, None)
+    for number in range(2, 5):
+        write_deltalake(path, pa.table({"v": [number]}), mode="append")
+    end = reader.latestOffset(start, None)
+    assert 2 == len(reader.partitions(start, end))
+    assert [3, 4] == rows_between(path, start["version"], end["version"])
+
+
+def test_a_stream_refuses_a_table_that_was_created_again(tmp_path: Path) -> None:
+    """Also where an earlier job stored only the version, as far as the number shows it."""
+    path = tmp_path / "t"
+    for number in range(3):
+        write_deltalake(path, pa.table({"v": [number]}), mode="append")
+    reader = append_reader(path)
+    first = reader.initialOffset()
+    stored = reader.latestOffset(first, None)
+    assert stored == reader.latestOffset({"version": 2}, None)
+    assert 1 == len(reader.partitions({"version": 2}, stored))
+    shutil.rmtree(path)
+    write_deltalake(path, pa.table({"v": [7]}))
+
+    failures = []
+    for start in (stored, {"version": 3}, {**stored, "version": 1}):
+        with pytest.raises(ExternalError) as caught:
+            reader.latestOffset(start, None)
+        failures.append(caught.value.code)
+    for end in (stored, {"version": 1}):
+        with pytest.raises(ExternalError) as caught:
+            reader.partitions({"version": 2}, end)
+        failures.append(caught.value.code)
+    assert ["delta-failed"] * 5 == failures
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("startingVersion", "-1"),
+        ("startingVersion", "-5"),
+        ("updateCheckIntervalMillis", "-1"),
+        ("updateCheckIntervalMillis", str(2**63 - 1)),
+    ],
+)
+def test_values_of_streams_are_bounded(key: str, value: str) -> None:
+    option = next(option for option in STREAM if option.key == key)
+    with pytest.raises(SchemaCoreError) as caught:
+        option.of({key: value})
+    assert "invalid-option-value" == caught.value.code
 
 
 def test_streams_refuse_versions_that_remove_rows(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.connectors.delta.options import (
@@ -31,6 +30,8 @@ from schema_core.spark.filters import FilterResult
 from schema_core.spark.session.worker_package import send_package
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from pyspark.sql import DataFrame
 
     from schema_core.environment.jobs.atomicity import Stage
@@ -56,7 +57,7 @@ class DeltaConnector(OpenTableConnector):
 
     def monitor_interval(self, options: Mapping[str, str]) -> timedelta | None:
         """Return how often a streaming job looks for new versions."""
-        return timedelta(milliseconds=CHECK_INTERVAL.of(options) or 0)
+        return CHECK_INTERVAL.of(options)
 
     def read_stream(self, context: ReadContext) -> DataFrame:
         """Return the rows of the current version, and those that later ones append.

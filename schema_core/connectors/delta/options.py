@@ -36,6 +36,34 @@ def _datetime(text: str) -> dt.datetime:
     return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value
 
 
+def _version(text: str) -> int:
+    """Parse the number of a version.
+
+    >>> _version("3")
+    3
+    """
+    value = long(text)
+    if value < 0:
+        raise invalid_value("an integer of at least 0", text)
+    return value
+
+
+#: The longest time of a `timedelta`.
+_MAX_MILLISECONDS: Final = dt.timedelta.max // dt.timedelta(milliseconds=1)
+
+
+def _milliseconds(text: str) -> dt.timedelta:
+    """Parse a number of milliseconds.
+
+    >>> _milliseconds("1500")
+    datetime.timedelta(seconds=1, microseconds=500000)
+    """
+    value = long(text)
+    if not 0 <= value <= _MAX_MILLISECONDS:
+        raise invalid_value(f"an integer from 0 to {_MAX_MILLISECONDS}", text)
+    return dt.timedelta(milliseconds=value)
+
+
 PATH = ConfigOption(
     "path",
     str,
@@ -57,10 +85,13 @@ MODE = ConfigOption(
     "`streaming`: read the rows that are appended later, too; the table is unbounded",
 )
 STARTING_VERSION = ConfigOption(
-    "startingVersion", long, None, "the version with which a stream starts; all rows without it"
+    "startingVersion", _version, None, "the version with which a stream starts; all rows without it"
 )
 CHECK_INTERVAL = ConfigOption(
-    "updateCheckIntervalMillis", long, 5000, "how often a stream looks for versions"
+    "updateCheckIntervalMillis",
+    _milliseconds,
+    dt.timedelta(seconds=5),
+    "how often a stream looks for versions, in milliseconds",
 )
 SKIP_CHANGES = ConfigOption(
     "skipChangeCommits", boolean, False, "a stream skips versions that remove rows"

@@ -49,9 +49,15 @@ class DeltaFiles:
         first = STARTING_VERSION.of(self.options)
         return NONE if first is None else first
 
-    def latest(self) -> int:
-        last: int = TableAccess.of(self.options).open().version()
-        return last + 1
+    def latest(self) -> tuple[int, str]:
+        table = TableAccess.of(self.options).open()
+        return table.version() + 1, str(table.metadata().id)
+
+    def precedes(self, first: int, second: int) -> bool:
+        return first < second
+
+    def failure(self, problem: str, hint: str) -> ExternalError:
+        return ExternalError(problem, code="delta-failed", hint=hint)
 
     def plan(self, start: int, end: int) -> tuple[FileReader, Sequence[bytes]]:
         """Return the files; errors as `match_columns` and `appended_files`."""

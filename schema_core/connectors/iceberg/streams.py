@@ -57,12 +57,20 @@ class IcebergFiles:
     def start(self) -> int:
         return START_SNAPSHOT.of(self.options) or NONE
 
-    def latest(self) -> int:
-        return self._snapshot(open_table(self.options)) or NONE
+    def latest(self) -> tuple[int, str]:
+        table = open_table(self.options)
+        return self._snapshot(table) or NONE, str(table.metadata.table_uuid)
+
+    def precedes(self, first: int, second: int) -> bool:
+        """Return False: numbers of snapshots have no order, `plan` follows their parents."""
+        return False
 
     def _snapshot(self, table: Table) -> int | None:
         branch = {key: value for key, value in self.options.items() if key == BRANCH.key}
         return snapshot_of(table, branch)
+
+    def failure(self, problem: str, hint: str) -> ExternalError:
+        return ExternalError(problem, code="iceberg-failed", hint=hint)
 
     def plan(self, start: int, end: int) -> tuple[FileReader, Sequence[bytes]]:
         """Return the files; errors as `match_columns`, `plan_files` and `appended_tasks`."""

@@ -1,7 +1,7 @@
 """A data source of Spark with the rows that are appended to a table of an open format.
 
-Offsets are the versions of the table, which Spark stores in the checkpoint of a job. Spark imports
-this module in its Python processes.
+Offsets are the versions of the table and its identity, which Spark stores in the checkpoint of a
+job. Spark imports this module in its Python processes.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
+    from schema_core.errors import ExternalError
     from schema_core.spark.connector import ReadContext
 
 #: The prefix of the options of a table, and the options with their names, which Spark changes to
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 TABLE, NAMES, COLUMNS = "table", "names", "columns"
 #: The version before the first one.
 NONE: Final = -1
+#: The parts of an offset: a version, and the identity of the table.
+VERSION, IDENTITY = "version", "table"
 
 
 class FileRows(Protocol):
@@ -46,8 +49,14 @@ class AppendedFiles(Protocol):
     def start(self) -> int:
         """Return the version after which reading starts."""
 
-    def latest(self) -> int:
-        """Return the latest version; `NONE` without one."""
+    def latest(self) -> tuple[int, str]:
+        """Return the latest version, `NONE` without one, and the identity of the table."""
+
+    def precedes(self, first: int, second: int) -> bool:
+        """Return whether the numbers of two versions show that the first is the older one."""
+
+    def failure(self, problem: str, hint: str) -> ExternalError:
+        """Return an error with the code of the format."""
 
     def plan(self, start: int, end: int) -> tuple[FileRows, Sequence[bytes]]:
         """Return the files that were added after one version up to another, and their reader.
@@ -86,25 +95,48 @@ class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
 
     def __init__(self, files: AppendedFiles) -> None:
         self._files = files
-        self._last: int | None = None
+        self._last: dict[str, Any] | None = None
 
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        return {"version": self._files.start()}
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return {VERSION: self._files.start(), IDENTITY: self._latest()[IDENTITY]}
 
     def getDefaultReadLimit(self) -> Any:  # noqa: N802
         return ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        self._last = self._files.latest()
+        self._last = self._latest()
 
-    def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802
-        latest = self._files.latest() if self._last is None else self._last
-        return {"version": latest}
+    def latestOffset(self, start: dict[str, Any], limit: Any) -> dict[str, Any]:  # noqa: N802
+        latest = self._latest() if self._last is None else self._last
+        self._require_same_table(start, latest)
+        if not self._files.precedes(latest[VERSION], start[VERSION]):
+            return latest
+        if start[VERSION] != self._files.start():
+            raise self._replaced(f"its latest version precedes {start[VERSION]}")
+        return start  # the table does not have the first version yet
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[FilesPartition]:
-        if start == end:
+    def _latest(self) -> dict[str, Any]:
+        version, identity = self._files.latest()
+        return {VERSION: version, IDENTITY: identity}
+
+    def _require_same_table(self, first: dict[str, Any], second: dict[str, Any]) -> None:
+        """Compare the tables of two offsets; the first may be one that was stored without it."""
+        if first.get(IDENTITY, second[IDENTITY]) != second[IDENTITY]:
+            raise self._replaced(f"it was {first[IDENTITY]} and is {second[IDENTITY]}")
+
+    def _replaced(self, reason: str) -> ExternalError:
+        return self._files.failure(
+            f"the table is not the one whose rows the job has read: {reason}",
+            "it was created again or restored: start the job without a checkpoint",
+        )
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[FilesPartition]:
+        if start[VERSION] == end[VERSION]:
             return []
-        reader, payloads = self._files.plan(start["version"], end["version"])
+        self._require_same_table(end, self._latest())  # a batch may be repeated by a later job
+        if self._files.precedes(end[VERSION], start[VERSION]):
+            raise self._replaced(f"version {end[VERSION]} precedes {start[VERSION]}")
+        reader, payloads = self._files.plan(start[VERSION], end[VERSION])
         pickled = pickle.dumps(reader)
         return [FilesPartition(pickled, payload) for payload in payloads]
 
