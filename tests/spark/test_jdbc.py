@@ -326,7 +326,7 @@ def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
     scans = lite.scans("SELECT id FROM t WHERE id > 1 AND s = 'x' AND d > DATE '2020-01-01'")
     assert "filter for the database as GreaterThan(id,1): `id` > 1" in scans
     assert "filter for Spark (SQLite compares strings such as 's' by other rules): " in scans
-    assert "filter for Spark (SQLite stores 'd' as a string): " in scans
+    assert "filter for Spark ('d' is read from SQLite as a string): " in scans
     for update, problem in (
         ("id = 5000000000", "column 'id': a value is not a valid INT"),
         ("b = 'abc'", "column 'b': a value is not a valid BIGINT"),
@@ -1493,6 +1493,37 @@ def test_the_database_computes_aggregates_as_spark_does(
     scans = tables.scans("SELECT COUNT(*), MIN(n) FROM a WHERE n > 1 AND i IS NOT NULL")
     assert "  aggregates: COUNT(*), MIN(n)\n  filter for the connector: `n` > 1\n" in scans
     assert [(-2147483642, -125)] == tables.rows("SELECT SUM(i), SUM(ti) FROM a WHERE i > -5")
+
+
+def test_sqlite_reads_decimals_of_any_place(lite: Tables) -> None:
+    """Its driver fails for a row that begins with a DECIMAL that is NULL."""
+    lite.run("CREATE TABLE a (n int, dn numeric(9, 2), m numeric(15, 15))")
+    lite.create("a", "n INT, dn DECIMAL(9, 2), m DECIMAL(15, 15)", "a")
+    lite.run("INSERT INTO a VALUES (1, NULL, 0.1), (2, 1.25, 1e-15), (3, 7, NULL)")
+
+    values = [(Decimal("1.25"),), (Decimal(7),), (None,)]
+    assert values == lite.rows("SELECT dn FROM a") == lite.rows("SELECT dn FROM a GROUP BY dn")
+    assert {(Decimal("0.1"),), (Decimal("1e-15"),), (None,)} == set(
+        lite.rows("SELECT m FROM a WHERE dn > 1 OR dn IS NULL")
+    )
+    assert [(Decimal(7), 2)] == lite.rows("SELECT MAX(dn), COUNT(dn) FROM a")
+
+
+def test_a_collation_does_not_change_groups_and_conditions(pg: Tables) -> None:
+    pg.run(
+        "CREATE COLLATION ignores_case (provider = icu, locale = 'und-u-ks-level2',"
+        " deterministic = false)"
+    )
+    pg.run("CREATE TABLE t (n int, s text COLLATE ignores_case)")
+    pg.run("INSERT INTO t VALUES (1, 'a'), (2, 'A'), (3, 'b')")
+    pg.create("t", "n INT, s STRING", "t")
+
+    groups = pg.rows("SELECT s, COUNT(*) FROM t GROUP BY s")
+    assert [("A", 1), ("a", 1), ("b", 1)] == groups
+    assert [(1,)] == pg.rows("SELECT COUNT(*) FROM t WHERE s = 'a'")
+    assert [(2,)] == pg.rows("SELECT COUNT(*) FROM t WHERE s <> 'a'")
+    pg.insert("DELETE FROM t WHERE s IN ('a', 'c')")
+    assert [(2,), (3,)] == pg.rows("SELECT n FROM t")
 
 
 def test_rows_that_cannot_be_read_fail_an_aggregate(lite: Tables) -> None:

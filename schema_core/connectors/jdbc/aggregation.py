@@ -88,7 +88,7 @@ class JdbcAggregation:
         calls = [self._call(call) for call in aggregation.aggregates]
         if where is None or None in calls or not all(map(self._groups_alike, aggregation.keys)):
             return None
-        keys = [self._scan.selected[name].sql for name in aggregation.keys]
+        keys = [self._key(name) for name in aggregation.keys]
         names = [*aggregation.keys, *(call.name for call in aggregation.aggregates)]
         pairs = zip([*keys, *calls], names, strict=True)
         items = [f"{item} AS {self._dialect.quote(name)}" for item, name in pairs]
@@ -96,6 +96,10 @@ class JdbcAggregation:
             items.append(f"MIN({check}) AS {self._dialect.quote(dialects.CHECK)}")
         groups = f" GROUP BY {', '.join(keys)}" if keys else ""
         return f"SELECT {', '.join(items)} FROM {self._table}{where}{groups}"
+
+    def _key(self, name: str) -> str:
+        is_string = isinstance(self._types[name], dialects.STRINGS)
+        return f"{self._scan.selected[name].sql}{self._dialect.by_bytes if is_string else ''}"
 
     def _call(self, call: AggregateExpression) -> str | None:
         """Return an aggregate in SQL; None if the database would compute another value."""

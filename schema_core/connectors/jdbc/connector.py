@@ -42,7 +42,7 @@ from schema_core.errors import (
     at,
     similar,
 )
-from schema_core.expressions.comparisons import constant_value
+from schema_core.expressions.comparisons import Comparison, constant_value
 from schema_core.mappings import stored_types
 from schema_core.mappings.spark.pyspark_types import to_spark
 from schema_core.spark.changelog import ROW_KIND, SupportsChangelogWrite, adds_row
@@ -791,9 +791,8 @@ class JdbcScan:
 
     def sql(self, *extra: str) -> str:
         items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
-        # first: SQLite's driver fails for a row that begins with a DECIMAL that is NULL
         if (check := self.check) is not None:
-            items.insert(0, f"{check} AS {self._quote(dialects.CHECK)}")
+            items.append(f"{check} AS {self._quote(dialects.CHECK)}")
         items += [
             f"CAST({self._quote(column.name)} AS {self.table.dialect.text}) "
             f"AS {self._quote(TEXT_PREFIX + name)}"
@@ -907,6 +906,15 @@ class JdbcScan:
             return None
         name = self.selected[compared.column].sql
         type_ = next(type_ for column, type_, _ in self.columns if column == compared.column)
+        comparison = self._compare(name, compared, type_)
+        by_bytes = self.table.dialect.by_bytes
+        if comparison is None or not by_bytes or not isinstance(type_, dialects.STRINGS):
+            return comparison
+        exact = self._compare(name + by_bytes, compared, type_)
+        # both, because an index is of the collation of the column
+        return f"{comparison} AND {exact}" if compared.operator in ("=", "IN") else exact
+
+    def _compare(self, name: str, compared: Comparison, type_: DataType) -> str | None:
         literals = self.table.dialect.literals
         match compared.operator:
             case "<" | "<=" | ">" | ">=" | "BETWEEN" if isinstance(type_, dialects.STRINGS):
@@ -933,7 +941,7 @@ class JdbcScan:
         if isinstance(type_, dialects.STRINGS):
             return f"{database} compares strings such as {name!r} by other rules"
         if self.selected[name].as_string:
-            return f"{database} stores {name!r} as a string"
+            return f"{name!r} is read from {database} as a string"
         if isinstance(type_, LocalZonedTimestampType) and not self._fixed_zone:
             return f"the time zone of the JVM has no fixed offset for {name!r}"
         return f"{name!r} is converted to {shown}"
@@ -943,9 +951,9 @@ class JdbcScan:
         if self.selected[name].as_string:
             if isinstance(type_, ArrayType):
                 element = type_.element_type
-                parse = function(lambda value: _parse_datetime(value, name, element))
+                parse = function(lambda value: _parse_text(value, name, element))
                 return call("transform", node, parse)
-            return _parse_datetime(node, name, type_)
+            return _parse_text(node, name, type_)
         match type_:
             case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
                 return call("concat", node, "")  # Spark sends predicates on plain columns only
@@ -1003,7 +1011,7 @@ def _same_clock(name: str) -> str:
     return f"{value} IS NULL OR CAST({value} AS STRING) = {text} OR {raised}"
 
 
-def _parse_datetime(node: Node, name: str, type_: DataType) -> Node:
+def _parse_text(node: Node, name: str, type_: DataType) -> Node:
     def body(value: Node) -> Node:
         read = convert(value, STRING, type_.nullable(), try_=True)
         problem = f"column '{name}': cannot read as {type_.as_summary_string()}: "

@@ -208,6 +208,8 @@ class JdbcDialect:
             that are equal for Flink.
         literals: The types of constants that DELETE and UPDATE send to the database: the dialect
             writes and compares them as Flink does.
+        by_bytes: The clause after a string by which it equals only the same string, whatever the
+            collation of its column is.
         stores_nan: Whether a column can store NaN, or the database refuses it by itself.
     """
 
@@ -226,6 +228,7 @@ class JdbcDialect:
     delete: Callable[[Merge], str] = delete_exists
     keys: tuple[type[DataType], ...] = _INTEGERS
     literals: tuple[type[DataType], ...] = _INTEGERS
+    by_bytes: str = ""
     select: Callable[[DatabaseColumn, DataType, str], Selected] = lambda _, __, name: Selected(name)
     limit: str = "LIMIT {n}"
     text: str | None = None
@@ -381,7 +384,9 @@ def _select_sqlite(column: DatabaseColumn, type_: DataType, name: str) -> Select
         whole = 10 ** (type_.precision - type_.scale)
         valid += f" AND abs({name}) < {whole} AND round({name}, {type_.scale}) = {name}"
     invalid = f"{name} IS NOT NULL AND NOT ({valid})"
-    return Selected(name, as_string=isinstance(type_, TIMES), invalid=invalid)
+    # the driver cannot read a DECIMAL that is NULL; a text has all of its 15 digits
+    as_string = isinstance(type_, (*TIMES, DecimalType))
+    return Selected(name, as_string=as_string, invalid=invalid)
 
 
 # --- the dialects --------------------------------------------------------------------------------
@@ -398,6 +403,7 @@ POSTGRESQL = JdbcDialect(
     delete=delete_in,
     keys=(*_INTEGERS, BooleanType, DateType, VarCharType),
     literals=(*_INTEGERS, BooleanType, DateType, *STRINGS),
+    by_bytes=' COLLATE "C"',
     wide="numeric",
     select=_select_postgresql,
     text="text",
