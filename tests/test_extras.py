@@ -167,10 +167,10 @@ def test_every_public_function_that_imports_a_third_party_checks_it() -> None:
 
 #: The files that import pyarrow, pyiceberg or deltalake at their beginning.
 OPEN_TABLES = (
-    "connectors/open_tables/tasks.py",
+    *(f"connectors/open_tables/{name}.py" for name in ("streams", "tasks")),
     *(
         f"connectors/delta/{name}.py"
-        for name in ("client", "definitions", "files", "reading", "tasks", "writing")
+        for name in ("client", "definitions", "files", "reading", "streams", "tasks", "writing")
     ),
     "catalogs/delta/store.py",
     *(f"mappings/iceberg/{name}.py" for name in ("partitioning", "schemas", "types")),

@@ -648,7 +648,8 @@ class SupportsAggregatePushDown(SparkConnector, Protocol):
         `read` then gets them as `ReadContext.aggregation`, and returns one row of each group.
         A connector that accepts filters gets them as `ReadContext.filters` as well; one that leaves
         a filter remaining is not asked. Refuse columns that the system groups or orders by other
-        rules, such as strings by a collation, and sums that it rounds.
+        rules, such as strings by a collation, and sums that it rounds. As where the rows are read,
+        a NULL in a column that is NOT NULL must fail the query, unless only rows are counted.
         """
 
 

@@ -95,13 +95,11 @@ def test_the_first_row_of_a_window_is_returned_once(session: Session, direction:
 REFUSED = {
     f"SELECT x.id FROM {TUMBLE} AS x JOIN {TUMBLE} AS y ON x.id = y.id"
     " AND x.window_start = y.window_start AND x.window_end = y.window_end": (
-        "TUMBLE of rows that are updated"
+        "a join of windows of TUMBLE whose rows are updated"
     ),
     f"SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY id) AS r"
-    f" FROM {TUMBLE}) WHERE r = 1": "TUMBLE of rows that are updated",
+    f" FROM {TUMBLE}) WHERE r = 1": "ROW_NUMBER of windows of TUMBLE whose rows are updated",
     "SELECT LAG(v) OVER (PARTITION BY v ORDER BY ts) FROM s": "OVER of rows that are updated",
-    "SELECT id FROM TABLE(TUMBLE((SELECT id, PROCTIME() AS pt FROM s), DESCRIPTOR(pt),"
-    " INTERVAL '1' MINUTE))": "TUMBLE of rows that are updated",
     "SELECT s.id FROM s JOIN s3 ON s.id = s3.id AND at_ BETWEEN s.ts AND"
     " s.ts + INTERVAL '1' MINUTE": "a join by bounds of the rowtimes of rows that are updated",
 }

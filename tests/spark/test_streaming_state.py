@@ -662,7 +662,7 @@ def test_what_is_refused_before_the_job(
 
     assert problem in refused(env, f"INSERT INTO f {groups}")
     deduplicated = f"INSERT INTO m {groups} ON CONFLICT DO DEDUPLICATE"
-    assert "the primary key (n) of the table" in refused(env, deduplicated)
+    assert "m cannot consume the updates and deletions" in refused(env, deduplicated)
     problem = "SOURCE_WATERMARK() of the unbounded table"
     assert problem in refused(env, WINDOWS.replace("TABLE s", "TABLE o"))
     with pytest.raises(SchemaCoreError, match="the conversion to a DataFrame"):

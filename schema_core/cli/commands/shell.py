@@ -290,6 +290,7 @@ def completions(
 ) -> Iterable[tuple[str, int]]:
     """Return completions, each with the length of the word that it replaces.
 
+    >>> from schema_core import EnvironmentSettings
     >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     >>> _ = environment.execute_sql("CREATE TABLE orders (id INT)")
     >>> [*completions(environment, "SELECT 1; SELECT * FROM ord", 27)]

@@ -209,7 +209,7 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
     )
     >>> for error in script.errors:
     ...     print(error.line, error.column, error.message)
-    1 186 unexpected 'id' in column 'id'
+    1 196 unexpected 'id' in column 'id'
     """
     require_instance(dialect, str, "dialect")
     require_instance(strict, bool, "strict")
