@@ -142,11 +142,11 @@ class MemoryConnector(
             for call in aggregation.aggregates
         ]
         keys = [f"{self.key(name, types[name])} AS `{name}`" for name in aggregation.keys]
-        for field in replace(context, projection=None, aggregation=None).spark_schema.fields:
-            if not field.nullable:
-                problem = f"column '{field.name}' is NOT NULL but received NULL"
-                checked = f'coalesce(`{field.name}`, raise_error("{problem}"))'
-                frame = frame.withColumn(field.name, expr(checked))
+        for name, type_ in context.physical_columns.items():
+            if not type_.is_nullable:
+                problem = f"column '{name}' is NOT NULL but received NULL"
+                checked = f'coalesce(`{name}`, raise_error("{problem}"))'
+                frame = frame.withColumn(name, expr(checked))
         frame = frame.selectExpr("*", *(key.replace(" AS `", " AS `key ") for key in keys))
         shown = [f"`key {name}` AS `{name}`" for name in aggregation.keys]
         counted = [expr(call) for call in calls or ["COUNT(*)"]]
