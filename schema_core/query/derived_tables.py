@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from schema_core.expressions.typed import Constant, Ref, Typed, substitute
@@ -22,6 +23,7 @@ from schema_core.query.relation import (
     columns_of,
     is_own,
     rows_of,
+    substitute_in_block,
     substitute_parts,
 )
 from schema_core.types import BooleanType
@@ -62,7 +64,7 @@ def with_derived_table(block: relational.Select, part: Relation, alias: str) -> 
     source = block.source
     if source is not None:
         source = _replace_in_source(substitute_parts(source, change), new, derived)
-    return _replace_in_expressions(replace(block, source=source), new)
+    return substitute_in_block(replace(block, source=source), partial(_new_part, new))
 
 
 def _columns_read(block: relational.Select, part: Relation) -> Iterator[Ref]:
@@ -98,38 +100,18 @@ def _replace_in_source(source: Relation, new: _Columns, derived: Relation) -> Re
 
 
 def _replace_in(typed: Typed, new: _Columns) -> Typed:
-    def change(part: Typed) -> Typed | None:
-        match part:
-            case Ref(relation=alias, name=name) if alias:
-                return new.get((alias, name))
-            case Subquery():
-                return replace(part, rows=_replace_columns(rows_of(part), new))
-            case _:
-                return None
-
-    return substitute(typed, change)
+    return substitute(typed, partial(_new_part, new))
 
 
-def _replace_in_expressions(block: relational.Select, new: _Columns) -> relational.Select:
-    """Return a block with other columns in its clauses, FROM excepted."""
-
-    def change(typed: Typed | None) -> Typed | None:
-        return None if typed is None else _replace_in(typed, new)
-
-    grouping = block.grouping
-    if grouping is not None:
-        keys = tuple(_replace_in(key, new) for key in grouping.keys)
-        grouping = replace(grouping, keys=keys)
-    return replace(
-        block,
-        items=tuple(
-            item._replace(expression=_replace_in(item.expression, new)) for item in block.items
-        ),
-        where=change(block.where),
-        grouping=grouping,
-        having=change(block.having),
-        qualify=change(block.qualify),
-    )
+def _new_part(new: _Columns, part: Typed) -> Typed | None:
+    """Return what replaces a part of an expression, as `substitute` takes it."""
+    match part:
+        case Ref(relation=alias, name=name) if alias:
+            return new.get((alias, name))
+        case Subquery():
+            return replace(part, rows=_replace_columns(rows_of(part), new))
+        case _:
+            return None
 
 
 def _replace_columns(relation: Relation, new: _Columns) -> Relation:
@@ -144,7 +126,7 @@ def _replace_columns(relation: Relation, new: _Columns) -> Relation:
             new = _visible(new, columns_of(source))
             if source is not None:
                 relation = replace(relation, source=_replace_columns(source, new))
-            return _replace_in_expressions(relation, new)
+            return substitute_in_block(relation, partial(_new_part, new))
         case relational.Sort(keys=keys, input=below):
             own = columns_of(below.source) if isinstance(below, relational.Select) else frozenset()
             visible = _visible(new, own)

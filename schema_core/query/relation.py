@@ -46,6 +46,7 @@ from schema_core.expressions.typed import (
     Ref,
     Typed,
     operands,
+    substitute,
 )
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.schema.resolved import ResolvedSchema
@@ -821,6 +822,31 @@ def substitute_parts(relation: Relation, change: Callable[[Relation], Relation |
         is_same = result is outer.left and right is outer.right
         result = outer if is_same else replace(outer, left=result, right=right)
     return result
+
+
+def substitute_in_block(block: Select, change: Callable[[Typed], Typed | None]) -> Select:
+    """Return a block with parts of its expressions replaced, those of FROM excepted.
+
+    `change` is that of `substitute`.
+    """
+
+    def changed(typed: Typed | None) -> Typed | None:
+        return None if typed is None else substitute(typed, change)
+
+    grouping = block.grouping
+    if grouping is not None:
+        keys = tuple(substitute(key, change) for key in grouping.keys)
+        grouping = replace(grouping, keys=keys)
+    return replace(
+        block,
+        items=tuple(
+            item._replace(expression=substitute(item.expression, change)) for item in block.items
+        ),
+        where=changed(block.where),
+        grouping=grouping,
+        having=changed(block.having),
+        qualify=changed(block.qualify),
+    )
 
 
 def _substitute_inputs(

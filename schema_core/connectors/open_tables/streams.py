@@ -112,7 +112,7 @@ class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         if not self._files.precedes(latest[VERSION], start[VERSION]):
             return latest
         if start[VERSION] != self._files.start():
-            raise self._replaced(f"its latest version precedes {start[VERSION]}")
+            raise self._replacement_error(f"its latest version precedes {start[VERSION]}")
         return start  # the table does not have the first version yet
 
     def _latest(self) -> dict[str, Any]:
@@ -122,9 +122,9 @@ class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     def _require_same_table(self, first: dict[str, Any], second: dict[str, Any]) -> None:
         """Compare the tables of two offsets; the first may be one that was stored without it."""
         if first.get(IDENTITY, second[IDENTITY]) != second[IDENTITY]:
-            raise self._replaced(f"it was {first[IDENTITY]} and is {second[IDENTITY]}")
+            raise self._replacement_error(f"it was {first[IDENTITY]} and is {second[IDENTITY]}")
 
-    def _replaced(self, reason: str) -> ExternalError:
+    def _replacement_error(self, reason: str) -> ExternalError:
         return self._files.failure(
             f"the table is not the one whose rows the job has read: {reason}",
             "it was created again or restored: start the job without a checkpoint",
@@ -135,7 +135,7 @@ class AppendReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             return []
         self._require_same_table(end, self._latest())  # a batch may be repeated by a later job
         if self._files.precedes(end[VERSION], start[VERSION]):
-            raise self._replaced(f"version {end[VERSION]} precedes {start[VERSION]}")
+            raise self._replacement_error(f"version {end[VERSION]} precedes {start[VERSION]}")
         reader, payloads = self._files.plan(start[VERSION], end[VERSION])
         pickled = pickle.dumps(reader)
         return [FilesPartition(pickled, payload) for payload in payloads]

@@ -45,6 +45,7 @@ from schema_core.query.relation import (
     rows_of,
     subexpressions,
     subqueries_in,
+    substitute_in_block,
 )
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.streaming.block_keys import MEMBERSHIPS, reads_outer
@@ -138,21 +139,7 @@ def with_derived_source(
         return columns.get(reference(typed)) if isinstance(typed, Ref) else None
 
     source = with_sources(cast("Relation", block.source), {id(part): named}, change)
-    grouping, having, qualify = block.grouping, block.having, block.qualify
-    if grouping is not None:
-        keys = tuple(substitute(key, change) for key in grouping.keys)
-        grouping = replace(grouping, keys=keys)
-    return replace(
-        block,
-        items=tuple(
-            item._replace(expression=substitute(item.expression, change)) for item in block.items
-        ),
-        source=source,
-        where=None if where is None else substitute(where, change),
-        grouping=grouping,
-        having=None if having is None else substitute(having, change),
-        qualify=None if qualify is None else substitute(qualify, change),
-    )
+    return substitute_in_block(replace(block, source=source, where=where), change)
 
 
 def _with_outer_columns(
@@ -316,19 +303,7 @@ class _Joins:
         def change(typed: Typed) -> Typed | None:
             return values.get(id(typed)) if isinstance(typed, Subquery) else None
 
-        def changed(typed: Typed | None) -> Typed | None:
-            return None if typed is None else substitute(typed, change)
-
-        items = (
-            item._replace(expression=substitute(item.expression, change)) for item in block.items
-        )
-        return replace(
-            block,
-            items=tuple(items),
-            source=source,
-            where=changed(block.where),
-            qualify=changed(block.qualify),
-        )
+        return substitute_in_block(replace(block, source=source), change)
 
     def _over_groups(self, block: Select) -> Select:
         """Return a block with groups whose subqueries are joined with the groups."""

@@ -25,6 +25,7 @@ from schema_core.query.relation import (
     rows_of,
     subexpressions,
     subqueries_in,
+    substitute_in_block,
     substitute_parts,
 )
 from schema_core.spark.compiler.query import GROUP_WINDOWS
@@ -192,23 +193,6 @@ def split_block(block: relational.Select) -> tuple[relational.Select, relational
     def change(typed: Typed) -> Typed | None:
         return old[typed.relation, typed.name] if isinstance(typed, Ref) else new.get(typed)
 
-    def replace_columns(typed: Typed | None) -> Typed | None:
-        return None if typed is None else substitute(typed, change)
-
-    grouping = block.grouping
-    if grouping is not None:
-        keys = tuple(substitute(key, change) for key in grouping.keys)
-        grouping = replace(grouping, keys=keys)
     columns = tuple(Column(item.name, item.expression.type) for item in items)
-    return rows, relational.Select(
-        tuple(
-            item._replace(expression=substitute(item.expression, change)) for item in block.items
-        ),
-        relational.Named(rows, INPUT, columns),
-        None,
-        grouping,
-        replace_columns(block.having),
-        replace_columns(block.qualify),
-        block.distinct,
-        block.hints,
-    )
+    above = replace(block, source=relational.Named(rows, INPUT, columns), where=None)
+    return rows, substitute_in_block(above, change)

@@ -166,8 +166,11 @@ class TimeStages(StageBuilder):
         input_ = self.make_input(below, key, [NEW], by_arrival=is_by_clock)
         if is_by_clock:
             input_ = replace(input_, arrival=input_.scan.columns[place])
-            items = [item._replace(expression=_measured(item.expression)) for item in block.items]
-            qualify = None if block.qualify is None else _measured(block.qualify)
+            items = [
+                item._replace(expression=_with_stored_times(item.expression))
+                for item in block.items
+            ]
+            qualify = None if block.qualify is None else _with_stored_times(block.qualify)
             block = replace(block, items=tuple(items), qualify=qualify)
         mark = Item(NEW.name, Ref(NEW.name, NEW.expression.type, named.alias))
         columns = (*named.columns, Column(mark.name, mark.expression.type))
@@ -258,25 +261,27 @@ class TimeStages(StageBuilder):
             time = cast("Ref", order[0].expression)
             arrival = input_.scan.columns[place_of(time, named.columns)]
             input_ = replace(input_, is_ordered=True, arrival=arrival)
-            sorted_by = (order[0]._replace(expression=_stored(time)), *match.order_by[1:])
+            sorted_by = (order[0]._replace(expression=_stored_time(time)), *match.order_by[1:])
             query = replace(query, order_by=sorted_by)
         places = tuple((place,) for place in range(len(keys)))
         return self.add_stage(query, [input_], places, "MATCH_RECOGNIZE", inserts=True)
 
 
-def _stored(time: Ref) -> Ref:
+def _stored_time(time: Ref) -> Ref:
     """Return a processing time as the time that is stored with a row."""
     return replace(time, type=DataTypes.TIMESTAMP_LTZ(3).with_kind(TimestampKind.ROWTIME))
 
 
-def _measured(typed: Typed) -> Typed:
+def _with_stored_times(typed: Typed) -> Typed:
     """Return an expression in which RANGE measures the stored times of rows."""
 
     def change(part: Typed) -> Typed | None:
         over = part.over if isinstance(part, FunctionCall) else None
         if over is None or not is_measured(over):
             return None
-        keys = tuple(replace(key, value=_stored(cast("Ref", key.value))) for key in over.order_by)
+        keys = tuple(
+            replace(key, value=_stored_time(cast("Ref", key.value))) for key in over.order_by
+        )
         return replace(cast("FunctionCall", part), over=replace(over, order_by=keys))
 
     return substitute(typed, change)
