@@ -33,11 +33,9 @@ from schema_core.mappings.dialects.flink import (
 from schema_core.mappings.dialects.grammar import Dropped, foreign_type
 from schema_core.mappings.dialects.printer import IN_FULL, Masking
 from schema_core.mappings.dialects.schemas import DdlStatements, build_schema, write_schema
-from schema_core.mappings.dialects.statements import (
-    ScriptDefinitions,
-    TableDefinition,
-    parse_script,
-)
+from schema_core.mappings.dialects.script_definitions import ScriptDefinitions
+from schema_core.mappings.dialects.script_parser import parse_script
+from schema_core.mappings.dialects.table_definition import TableDefinition
 from schema_core.mappings.dialects.types import loss_of
 from schema_core.mappings.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver

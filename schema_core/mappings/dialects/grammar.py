@@ -79,6 +79,12 @@ def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
     return cursor.index > start
 
 
+def begins(cursor: Cursor, words: frozenset[str]) -> bool:
+    """Return whether one of some phrases of up to three words follows."""
+    first, second, third = (cursor.peek(ahead).key for ahead in range(3))
+    return bool({first, f"{first} {second}", f"{first} {second} {third}"} & words)
+
+
 def elements(cursor: Cursor, closing: str = ")") -> Iterator[None]:
     """Iterate over a list up to the closing bracket; the body of the loop parses one element."""
     yield

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from schema_core.mappings.dialects.column_options import ColumnDefinition
     from schema_core.mappings.dialects.engines import Engine
     from schema_core.mappings.dialects.grammar import UserTypes
-    from schema_core.mappings.dialects.statements import TableDefinition
+    from schema_core.mappings.dialects.table_definition import TableDefinition
     from schema_core.sql.syntax import Expression
 
 #: The start of an exact type at the end of a comment.

@@ -1,0 +1,214 @@
+"""Parse DDL scripts and dumps: one section after another, so that an error loses no other.
+
+Clauses that a schema cannot represent, and unknown statements, are kept as strings in `dropped`.
+`SKIPPED` lists statements that cannot change a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+from schema_core.base.cursor import Cursor
+from schema_core.base.lazy import regex
+from schema_core.base.text import Span, Token
+from schema_core.errors import Gathering, ParseError, SchemaCoreError
+from schema_core.mappings.dialects import grammar
+from schema_core.mappings.dialects.control_flow import close_blocks, follow_blocks
+from schema_core.mappings.dialects.dumps import (
+    Section,
+    SectionKind,
+    Splitter,
+    find_stray_quote,
+    hides_table,
+    next_statement,
+    with_version_comments,
+)
+from schema_core.mappings.dialects.engines import Engine
+from schema_core.mappings.dialects.script_definitions import ScriptDefinitions
+from schema_core.mappings.dialects.statements import STATEMENTS, parse_owner
+
+#: First words of statements that cannot change a table. SELECT INTO can.
+SKIPPED = frozenset(
+    {
+        # settings and sessions
+        "SET", "RESET", "USE ROLE", "USE WAREHOUSE", "USE SECONDARY ROLES", "PRAGMA", "DELIMITER",
+        "DISCARD", "LISTEN", "NOTIFY", "FLUSH",
+        # transactions and locks
+        "BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "END", "LOCK", "UNLOCK",
+        "CHECKPOINT",
+        # rows
+        "SELECT", "VALUES", "COPY", "INSERT", "REPLACE", "UPDATE", "DELETE", "MERGE", "TRUNCATE",
+        "LOAD DATA", "REFRESH",
+        # statistics and storage
+        "ANALYZE", "VACUUM", "REINDEX", "CLUSTER", "OPTIMIZE", "REPAIR", "MSCK", "CACHE", "UNCACHE",
+        # metadata queries
+        "SHOW", "DESCRIBE", "DESC", "EXPLAIN",
+        # owners, grants and roles
+        "GRANT", "REVOKE", "SECURITY LABEL", "ALTER DEFAULT PRIVILEGES", "REASSIGN OWNED",
+        "CREATE ROLE", "CREATE USER", "ALTER ROLE", "ALTER USER",
+        # databases, schemas and extensions; comments on them
+        "CREATE DATABASE", "ALTER DATABASE", "CREATE EXTENSION", "COMMENT ON DATABASE",
+        "COMMENT ON SCHEMA", "COMMENT ON EXTENSION", "COMMENT ON ROLE",
+    }
+)  # fmt: skip
+
+#: The same for one engine. DO of PostgreSQL runs any statement.
+OWN_SKIPPED = {
+    "mysql": frozenset({"DO", "CHECK TABLE", "HANDLER", "KILL", "PURGE"}),
+    "tsql": frozenset(
+        {
+            "PRINT", "GO", "RAISERROR", "THROW", "RETURN", "WAITFOR", "ELSE", "DBCC", "DENY",
+            "DECLARE", "BACKUP", "CREATE LOGIN", "ALTER AUTHORIZATION", "BULK INSERT",
+            "ENABLE TRIGGER", "DISABLE TRIGGER",
+        }
+    ),
+    "oracle": frozenset(
+        {
+            "AUDIT", "NOAUDIT", "PURGE", "CREATE TABLESPACE", "ALTER TABLESPACE", "CREATE PROFILE",
+            "CREATE DIRECTORY", "ALTER SYSTEM", "CREATE BITMAP",
+        }
+    ),
+}  # fmt: skip
+
+
+#: Returns the tokens of a span of a script.
+Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
+
+#: Maximum number of characters that are read again after a malformed statement.
+MAX_REREAD = 4_000_000
+
+#: Maximum length of a statement in the path of an error.
+MAX_STATEMENT = 40
+
+#: Statements of rows, which can be long: they are not tokenized.
+_TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)
+_ROWS = regex(r"(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+
+
+def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinitions:
+    """Parse all tables of a script, with comments, keys and changes in separate statements.
+
+    A statement that cannot be parsed is an error of the script; the others are read.
+    """
+    script = ScriptDefinitions(engine)
+    source = with_version_comments(text, engine.name)
+    splitter, rest = Splitter(source, engine.name), MAX_REREAD
+    while (section := splitter.next()) is not None:
+        is_broken = False
+        try:
+            _parse_section(source, section, splitter, script, tokenize)
+        except SchemaCoreError as error:
+            is_broken = isinstance(error, ParseError) or hides_table(source, section)
+            excerpt = grammar.shorten(source[section.start : section.stop], MAX_STATEMENT)
+            for other in (error, *error.others):
+                other.span = other.span or section.span
+                other.path = (f"statement {excerpt!r}", *other.path)
+            script.errors.add(error)
+        start = next_statement(source, section) if is_broken and rest > 0 else None
+        if start is not None:
+            rest -= section.stop - start
+            splitter.resume(start)
+    if not script.tables and not script.errors.errors:
+        problem = "the script has no CREATE TABLE"
+        script.errors.add(ParseError(problem, code="missing-create-table", span=Span(0, 1)))
+    return script
+
+
+def _parse_section(
+    source: str,
+    section: Section,
+    splitter: Splitter,
+    script: ScriptDefinitions,
+    tokenize: Tokenize,
+) -> None:
+    """Parse a section; raise an error for one that is not understood."""
+    if script.home_after_schema is not None:
+        script.home, script.home_after_schema = script.home_after_schema, None
+    if section.problem is not None:
+        raise ParseError(
+            section.problem,
+            hint="check that the script is complete",
+            span=Span(section.begin, section.begin + 1),
+        )
+    stray = find_stray_quote(source, section) if section.kind is SectionKind.STATEMENT else None
+    if stray is not None:
+        problem = "a literal ends within a word"
+        raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
+    is_row = _ROWS.match(source, section.start) is not None
+    hides = hides_table(source, section)
+    owner = None
+    match section.kind:
+        case SectionKind.STATEMENT if not is_row or hides:
+            if is_row:
+                script.dropped.append(_drop_section(source, section))
+            cursor = Cursor(source, tokenize(source, section.span))
+            while cursor.token.kind != "end":
+                if not cursor.accept(";"):
+                    _parse_statement(cursor, script)
+            return
+        case SectionKind.COMMAND:
+            is_dropped = not splitter.is_harmless(section)
+        case SectionKind.ROUTINE:
+            is_dropped = True
+            if _TRIGGER.match(source, section.start, section.stop):
+                with Gathering().catching():  # a body that sqlglot does not tokenize
+                    owner = parse_owner(Cursor(source, tokenize(source, section.span)), script)
+        case _:
+            is_dropped = hides
+    if is_dropped:
+        dropped = script.dropped if owner is None else owner.dropped
+        dropped.append(_drop_section(source, section))
+
+
+def _drop_section(source: str, section: Section) -> grammar.Dropped:
+    excerpt = grammar.shorten(source[section.start : section.stop].strip())
+    return grammar.Dropped(excerpt, section.start)
+
+
+def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
+    start, index = cursor.token, cursor.index
+    opens_block = follow_blocks(cursor, script)
+    own = OWN_SKIPPED.get(script.engine.name, frozenset())
+    is_skipped = grammar.begins(cursor, SKIPPED) or grammar.begins(cursor, own)
+    owner, is_read = None, False
+    for words, read in STATEMENTS.items():
+        if cursor.accept(*words):
+            owner, is_read = read(cursor, script)
+            break
+    next_element = () if script.home_after_schema is None else ("CREATE",)
+    if cursor.key != "CREATE" and grammar.skip_statement(cursor, next_element):
+        is_read = False
+    if not opens_block:
+        close_blocks(cursor, script, index)
+    last = [token.key for token in cursor.tokens[max(index, cursor.index - 3) : cursor.index - 1]]
+    sets_owner = cursor.tokens[index].key == "ALTER" and last == ["OWNER", "TO"]
+    is_known = is_read or sets_owner or (is_skipped and not _can_change(cursor, index))
+    if is_known and not _contains_table(cursor, index):
+        return
+    dropped = script.dropped if owner is None else owner.dropped
+    dropped.append(grammar.drop_text(cursor, start.start))
+
+
+def _contains_table(cursor: Cursor, index: int) -> bool:
+    """Return whether a CREATE TABLE follows within a statement, whose semicolon is missing."""
+    tokens = cursor.tokens[index : cursor.index]
+    if tokens[0].key in {"GRANT", "REVOKE", "DENY"}:  # the privilege
+        return False
+    return any(
+        token.key.endswith("CREATE") and "TABLE" in [near.key for near in tokens[place : place + 7]]
+        for place, token in enumerate(tokens)
+        if place > 0
+    )
+
+
+def _can_change(cursor: Cursor, index: int) -> bool:
+    tokens = cursor.tokens[index : cursor.index]
+    if tokens[0].key in {"BEGIN", "ELSE"}:
+        return any(token.key in {"ALTER", "CREATE", "DROP"} for token in tokens)
+    if tokens[0].key != "SELECT":
+        return False
+    names = [token.value for token in tokens if token.kind == "string"]
+    sets_path = names[:1] == ["search_path"] and names[1:2] != [""]
+    return sets_path or any(token.key == "INTO" for token in tokens)
