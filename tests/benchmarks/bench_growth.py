@@ -646,6 +646,16 @@ for _name, (_dialect, *_clauses) in {
         ";",
         "",
     ),
+    "added columns": (
+        "postgres",
+        "CREATE TABLE t (a int);\n",
+        "ALTER TABLE t ADD c{} int",
+        ";\n",
+        "",
+    ),
+    "unclosed tables": ("postgres", "", "CREATE TABLE t{} (a int\n", "", ""),
+    "unclosed tables of T-SQL": ("tsql", "", "CREATE TABLE t{} (a int\n", "", ""),
+    "unclosed literals": ("postgres", "", "CREATE TABLE t{} (a int DEFAULT 'x)\n", "", ""),
     "dropped tables": (
         "postgres",
         "CREATE TABLE k (a int);",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from schema_core.base.text import Span, Token
 from schema_core.errors import SchemaCoreError
-from schema_core.mappings.dialects.api import ForeignScript, read_tables
+from schema_core.mappings.dialects.api import ForeignScript, read_tables, tokens
+from schema_core.mappings.dialects.engines import ENGINES
+from schema_core.mappings.dialects.script_parser import parse_script
 
 
 def names(script: ForeignScript) -> list[str]:
@@ -141,3 +144,23 @@ def test_the_work_for_malformed_statements_is_limited() -> None:
     script = read_tables("CREATE TABLE /* x\n" * 20_000)
 
     assert len(script.errors) <= 1_001
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.parametrize(
+    ("line", "end"),
+    [("CREATE TABLE t{} (a int, b int\n", ""), ("CREATE TABLE t{} (a int,, b int)\n", ""),
+     ("ALTER TABLE t ADD c{} int", ";\n"), ("CREATE TABLE t{} (a int;\n", "")],
+)  # fmt: skip
+def test_no_text_is_tokenized_twice(dialect: str, line: str, end: str) -> None:
+    lengths = []
+    text = "CREATE TABLE t (a int);\n" + "".join(line.format(i) + end for i in range(50))
+
+    def tokenize(source: str, span: Span) -> list[Token]:
+        lengths.append(span.stop - span.start)
+        return list(tokens(source, ENGINES[dialect], span))
+
+    script = parse_script(text, ENGINES[dialect], tokenize)
+
+    assert sum(lengths) <= len(text)
+    assert len(script.errors.errors) + len(script.tables[0].columns) == 51

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_names
@@ -445,10 +445,8 @@ def tokens(text: str, dialect: Engine, span: Span | None = None) -> Iterator[Tok
 
 
 def _iterate_tokens(text: str, start: int, stop: int, dialect: str) -> Iterator[Token]:
-    from sqlglot.dialects.dialect import Dialect
-
     before: Any = None
-    for foreign in Dialect.get_or_raise(dialect).tokenize(text[start:stop]):
+    for foreign in _sqlglot_dialect(dialect).tokenize(text[start:stop]):
         # all that follows RENAME, ATTACH and others may be one string, longer than its place
         if (
             before is not None
@@ -461,6 +459,13 @@ def _iterate_tokens(text: str, start: int, stop: int, dialect: str) -> Iterator[
         else:
             yield from _token(text, foreign, start)
         before = foreign
+
+
+@lru_cache(maxsize=16)
+def _sqlglot_dialect(name: str) -> Any:
+    from sqlglot.dialects.dialect import Dialect
+
+    return Dialect.get_or_raise(name)
 
 
 def _token(text: str, foreign: Any, offset: int = 0) -> Iterator[Token]:

@@ -288,9 +288,7 @@ class Splitter:
             if match.lastgroup == "line":
                 return self._finish(kind, start, begin, position)
             if match.lastgroup == "begins":
-                is_outer = brackets <= 0 or _TABLE.match(text, begin) is not None
-                is_element = _SCHEMA.match(text, start) and _ELEMENT.match(text, begin)
-                if is_outer and begin > start and not is_batch and not is_element:
+                if not is_batch and self._ends_before(start, begin, kind, brackets):
                     return self._finish(kind, start, begin, begin)
                 position = max(position, begin + 1)
             elif word == self.delimiter:
@@ -320,6 +318,20 @@ class Splitter:
             if is_open or (self.delimiter != ";" and hides_table(text, section)):
                 return replace(section, problem="unterminated routine", begin=start)
         return section
+
+    def _ends_before(self, start: int, begin: int, kind: SectionKind, brackets: int) -> bool:
+        """Return whether a line at `begin` starts the next section.
+
+        A CREATE TABLE does in every engine if the statement before it is a CREATE TABLE, too, or
+        has an open bracket. If that is malformed, what follows it is not read again for each table.
+        """
+        text = self.text
+        if begin == start or (_SCHEMA.match(text, start) and _ELEMENT.match(text, begin)):
+            return False
+        if brackets <= 0 and self.lexis.begins is not None:
+            return True
+        is_table = kind is SectionKind.STATEMENT and _TABLE.match(text, begin) is not None
+        return is_table and (brackets > 0 or _TABLE.match(text, start) is not None)
 
     def _kind(self, start: int) -> SectionKind:
         is_routine = (
@@ -451,8 +463,7 @@ def _special(engine: str, delimiter: str) -> re.Pattern[str]:
     parts = []
     if lexis.ends:
         parts.append(f"(?P<line>{lexis.ends})")
-    if lexis.begins:
-        parts.append(f"(?P<begins>{lexis.begins})")
+    parts.append(f"(?P<begins>{lexis.begins or _TABLE.pattern})")
     parts.append(re.escape(delimiter))
     if lexis.triple_quotes:
         parts += ['"""', "'''"]
@@ -482,7 +493,8 @@ _ATOMIC = frozenset({"postgres", "redshift"})
 
 _NEXT = regex(
     r"(?:\s++|/(?!\*)|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
-    r"(?:(?:CREATE|ALTER|COMMENT|DROP|GRANT|INSERT)\b|\Z)",
+    r"(?:(?:CREATE|ALTER|COMMENT|DROP|GRANT|REVOKE|INSERT|UPDATE|DELETE|MERGE|COMMIT)\b|\Z"
+    rf"|{_SQL_PLUS})",
     re.IGNORECASE,
 )
 
