@@ -11,6 +11,7 @@ import pytest
 from fuzz.postgres_server import client, server, why_not
 from schema_core.errors import AlreadyExistsError, ParseError, SchemaCoreError, UnsupportedError
 from schema_core.mappings.dialects.api import ForeignScript, ForeignTable, read_table, read_tables
+from schema_core.schema.resolve import SchemaResolver
 
 DUMPS = Path(__file__).parent / "dumps"
 
@@ -843,3 +844,167 @@ def test_passwords_of_other_statements_hide_nothing_in_errors() -> None:
 
     assert "unexpected 'a' in column 'b'" in str(script.errors)
     assert "hunter2" not in str(script.errors)
+
+
+@pytest.mark.parametrize(
+    ("changes", "schema", "losses"),
+    [
+        ("ALTER TABLE t DISABLE PRIMARY KEY CASCADE", "`ID` DECIMAL(5, 0)",
+         ["DISABLE PRIMARY KEY CASCADE"]),
+        ("ALTER TABLE t DISABLE PRIMARY KEY; ALTER TABLE t ENABLE PRIMARY KEY", "key", []),
+        ("ALTER TABLE t MODIFY CONSTRAINT k DISABLE; ALTER TABLE t ENABLE CONSTRAINT k", "key", []),
+        (("ALTER TABLE t DISABLE CONSTRAINT k; ALTER TABLE t RENAME COLUMN id TO x;\n"
+         "ALTER TABLE t RENAME COLUMN x TO id; ALTER TABLE t MODIFY PRIMARY KEY ENABLE"),
+         "key", []),
+        ("ALTER TABLE t DISABLE PRIMARY KEY; ALTER TABLE t ENABLE NOVALIDATE PRIMARY KEY",
+         "`ID` DECIMAL(5, 0)", ["DISABLE PRIMARY KEY", "ENABLE NOVALIDATE PRIMARY KEY"]),
+        ("ALTER TABLE t ENABLE ROW MOVEMENT", "key", ["ENABLE ROW MOVEMENT"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "key", ["id NUMBER(5) CONSTRAINT k PRIMARY KEY", "id NUMBER(5), CONSTRAINT k PRIMARY KEY (id)"]
+)
+def test_a_disabled_key_of_oracle_can_be_enabled(
+    key: str, changes: str, schema: str, losses: list[str]
+) -> None:
+    script = read_tables(f"CREATE TABLE t ({key}); {changes};", "oracle", strict=True)
+    (table,) = script.tables
+    with_key = "`ID` DECIMAL(5, 0) NOT NULL, CONSTRAINT `K` PRIMARY KEY (`ID`) NOT ENFORCED"
+
+    assert schemas(script)["T"] == (with_key if schema == "key" else schema)
+    assert [loss.source for loss in table.losses] == losses
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY DISABLE", ", CONSTRAINT k PRIMARY KEY (id) DISABLE"])
+def test_a_key_declared_as_disabled_can_be_enabled(key: str) -> None:
+    script = read_tables(
+        f"CREATE TABLE t (id NUMBER(5) {key}); ALTER TABLE t ENABLE VALIDATE PRIMARY KEY", "oracle"
+    )
+
+    assert "PRIMARY KEY (`ID`)" in schemas(script)["T"]
+    assert script.tables[0].losses == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("mysql", "CREATE TABLE t (Id int, PRIMARY KEY (`ID`))"),
+        ("sqlite", 'CREATE TABLE t ("Id" int, PRIMARY KEY (id))'),
+        ("tsql", "CREATE TABLE t ([Id] int, CONSTRAINT [PK_Id] PRIMARY KEY (ID))"),
+        ("mysql", "CREATE TABLE t (b int, PRIMARY KEY (B)); ALTER TABLE t CHANGE b Id int"),
+    ],
+)
+def test_names_in_a_key_have_any_case(dialect: str, text: str) -> None:
+    script = read_tables(text, dialect, strict=True)
+
+    assert schemas(script)["t"] == (
+        "`Id` INT NOT NULL, CONSTRAINT `PK_Id` PRIMARY KEY (`Id`) NOT ENFORCED"
+    )
+    assert script.tables[0].losses == ()
+
+
+def test_a_computed_key_is_a_physical_column() -> None:
+    """Flink refuses keys of computed columns."""
+    postgres = "CREATE TABLE t (a int, k int GENERATED ALWAYS AS (a + 1) STORED PRIMARY KEY)"
+    tsql = "CREATE TABLE t (a int, k AS (a + 1) PERSISTED NOT NULL PRIMARY KEY)"
+    for text, dialect in ((postgres, "postgres"), (tsql, "tsql")):
+        table = read_table(text, dialect)
+        assert SchemaResolver().resolve(table.schema).primary_key is not None
+        assert [(loss.path, loss.source) for loss in table.losses] == [
+            (("k",), "a generated column")
+        ]
+
+
+def test_not_null_of_a_computed_column_is_a_loss() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a int, b int NOT NULL, c AS (a + 1) PERSISTED NOT NULL,"
+        " d AS (b + 1) PERSISTED NOT NULL, e AS a + 1)",
+        "tsql",
+        strict=True,
+    )
+
+    assert schemas(script)["t"] == (
+        "`a` INT, `b` INT NOT NULL, `c` AS [`a` + 1], `d` AS [`b` + 1], `e` AS [`a` + 1]"
+    )
+    assert [(loss.path, loss.kind.word) for loss in script.tables[0].losses] == [
+        (("c",), "nullability")
+    ]
+
+
+@pytest.mark.parametrize(
+    "type_",
+    ["Tuple()", "Tuple(a String DEFAULT 'x')", "Map(String)", "Array(Tuple(a UInt8 b UInt8))",
+     "Nested(a Whatever(1, 'x', Array(y)))"],
+)  # fmt: skip
+def test_a_composite_type_that_is_not_understood_costs_its_column_only(type_: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a Int8, c {type_}, z Int8); CREATE TABLE u (a Int8)",
+                         "clickhouse")  # fmt: skip
+
+    assert [[column.name for column in table.schema.columns] for table in script.tables] == [
+        ["a", "z"], ["a"]
+    ]  # fmt: skip
+    assert [(error.line, error.column) for error in script.errors] == [(1, 25)]
+
+
+def test_arguments_of_types_within_composite_types() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a Map(String, DateTime64(3, 'UTC')),"
+        " b Tuple(x Enum8('it''s' = 1, 'b' = -2), y Decimal(10, 2)),"
+        " c Array(AggregateFunction(quantiles(0.5, 0.9), UInt64)),"
+        " d Nested(x DateTime64(6, 'Europe/Berlin'), y Array(Nullable(FixedString(3)))))",
+        "clickhouse",
+        strict=True,
+    )
+
+    assert schemas(script)["t"] == (
+        "`a` MAP<STRING NOT NULL, TIMESTAMP(3) NOT NULL> NOT NULL,"
+        " `b` ROW<`x` STRING NOT NULL, `y` DECIMAL(10, 2) NOT NULL> NOT NULL,"
+        " `c` ARRAY<BYTES NOT NULL> NOT NULL,"
+        " `d` ARRAY<ROW<`x` TIMESTAMP_LTZ(6) NOT NULL, `y` ARRAY<BINARY(3)> NOT NULL> NOT NULL>"
+        " NOT NULL"
+    )
+
+
+PLSQL = """CREATE TABLE a (id NUMBER(5));
+CREATE OR REPLACE PACKAGE p AS
+  PROCEDURE x;
+END p;
+CREATE OR REPLACE PACKAGE BODY p AS
+  PROCEDURE x IS
+  BEGIN
+    IF 1 = 1 THEN
+      NULL;
+    END IF;
+  END x;
+  FUNCTION y RETURN NUMBER IS
+  BEGIN
+    RETURN CASE WHEN 1 = 1 THEN 2 ELSE 3 END;
+  END y;
+BEGIN
+  NULL;
+END p;
+CREATE TABLE b (id NUMBER(5));
+CREATE OR REPLACE TRIGGER g BEFORE INSERT ON b FOR EACH ROW
+DECLARE
+  n NUMBER;
+BEGIN
+  SELECT 1 INTO n FROM dual;
+END;
+CREATE TABLE c (id NUMBER(5));
+CREATE OR REPLACE PROCEDURE q (a IN NUMBER) AS
+BEGIN
+  FOR r IN (SELECT * FROM b) LOOP NULL; END LOOP;
+END q;
+SHOW ERRORS
+CREATE TABLE d (id NUMBER(5));
+"""
+
+
+@pytest.mark.parametrize("line", ["", "/\n"])
+def test_units_of_plsql_need_no_line_to_end(line: str) -> None:
+    text = PLSQL.replace("CREATE TABLE", f"{line}CREATE TABLE").removeprefix(line)
+    script = read_tables(text, "oracle", strict=True)
+
+    assert list(schemas(script)) == ["A", "B", "C", "D"]
+    assert len(script.losses) == (3 if not line else 2)  # the line ends both units of the package
+    assert len(script.tables[1].losses) == 1

@@ -23,7 +23,10 @@ COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER"})
 
 @dataclass(slots=True)
 class ColumnDefinition:
-    """A column as declared; `key_name` is the name of a primary key that the column declares."""
+    """A column as declared; `key_name` is the name of a primary key that the column declares.
+
+    `disabling` is the loss of a key that the column declares as disabled.
+    """
 
     engine: Engine
     name: str
@@ -33,6 +36,7 @@ class ColumnDefinition:
     expression: Span | None = None
     is_key: bool = False
     key_name: str | None = None
+    disabling: grammar.Dropped | None = None
     nullable: bool | None = None
     dropped: list[grammar.Dropped] = field(default_factory=list)
 
@@ -172,7 +176,9 @@ def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     attributes = skip_attributes(cursor)
     column.is_key = not (column.engine.disabled_keys and is_unchecked(attributes))
     if not column.is_key or "ON CONFLICT" in attributes:
-        column.dropped.append(grammar.drop_text(cursor, start))
+        loss = grammar.drop_text(cursor, start)
+        column.dropped.append(loss)
+        column.disabling = None if column.is_key else loss
 
 
 def _parse_short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:

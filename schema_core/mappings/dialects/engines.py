@@ -123,6 +123,10 @@ class Engine:
             return last + bracket + arguments
         return text
 
+    def comparable_name(self, name: str) -> str:
+        """Return a stored name in the form in which the engine compares it with others."""
+        return name if self.case_sensitive else name.casefold()
+
     def fold_case(self, name: str, *, quoted: bool = True) -> str:
         """Return the name in the case in which the engine stores it."""
         match self.quoted_case if quoted else self.unquoted_case:

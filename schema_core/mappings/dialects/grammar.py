@@ -15,7 +15,7 @@ from schema_core.base.cursor import Cursor, check_digits
 from schema_core.base.lazy import dataclass
 from schema_core.base.secrets import mask_arguments, mask_text, secret_positions
 from schema_core.base.text import quote_string
-from schema_core.errors import UnsupportedError
+from schema_core.errors import ParseError, UnsupportedError
 from schema_core.mappings.dialects.engines import ENGINES, Engine
 from schema_core.mappings.dialects.types import COMPOSITE, STRUCTS, ForeignChild, ForeignType
 from schema_core.types import type_grammar
@@ -205,13 +205,30 @@ class _EngineTypes(type_grammar.TypeGrammar[Cursor, ForeignType, ForeignChild]):
             words = text = f"{text}.{cursor.advance().value.lower()}"
         is_composite = words in COMPOSITE and cursor.key in type_grammar.BRACKETS
         if is_composite and cursor.peek().kind != "string":  # Object('json')
-            return self.composite_type(cursor, words)
+            return self.composite_or_opaque_type(cursor, words)
         text += _parse_arguments(cursor)
         while more := _next_words(cursor, self.engine, words, self.stop):
             cursor.index += len(more)
             words = " ".join((words, *more))
             text = " ".join((text, *more)) + _parse_arguments(cursor)
         return ForeignType(text)
+
+    def composite_or_opaque_type(self, cursor: Cursor, name: str) -> ForeignType:
+        """Parse a composite type; one with other arguments has no equivalent in Flink.
+
+        The table keeps its other columns if its brackets match.
+        """
+        index, depth = cursor.index, cursor.depth
+        try:
+            return self.composite_type(cursor, name)
+        except ParseError as error:
+            if error.code != "syntax":
+                raise
+            cursor.index, cursor.depth = index, depth
+            try:
+                return ForeignType(name + _parse_arguments(cursor))
+            except ParseError:
+                raise error from None
 
     def composite_type(self, cursor: Cursor, name: str) -> ForeignType:
         closing = type_grammar.BRACKETS[cursor.key] if name in STRUCTS else None
@@ -299,6 +316,8 @@ def _parse_arguments(cursor: Cursor) -> str:
             raise cursor.fail(f"unclosed bracket: expected {waiting[-1]!r}", span=opened.span)
         if token.key == waiting[-1]:
             waiting.pop()
+        elif token.key in type_grammar.BRACKETS.values():
+            raise cursor.fail(f"expected {waiting[-1]!r}, found {token.display}", span=token.span)
         elif token.key in type_grammar.BRACKETS:
             waiting.append(type_grammar.BRACKETS[token.key])
         pieces.append(_format_argument(cursor, pieces[-1]))

@@ -365,7 +365,9 @@ class _TableReader:
                 continue
             with self._reading(definition):
                 text = partial(self.expression, definition.expression)
-                columns.append(_read_generated(definition, plain, scope, self.losses, text))
+                columns.append(
+                    _read_generated(definition, plain, scope, self.losses, text, self.key)
+                )
         return columns
 
     def _scope(self) -> ColumnScope | None:
@@ -440,27 +442,43 @@ def _read_generated(
     scope: ColumnScope | None,
     losses: Losses,
     text: Callable[[], str],
+    key: tuple[str, ...],
 ) -> UnresolvedColumn:
-    """Return a computed column, or a physical one if Flink would compute another value."""
+    """Return a computed column, or a physical one if Flink would compute another value.
+
+    Columns of the primary key are physical, too.
+    """
+    place = (column.name,)
     try:
         if scope is None:
             raise UnsupportedError(
                 "computed columns are not supported with the types of this table",
                 code="computed-column-not-supported",
             )
-        return UnresolvedComputedColumn(
-            column.name, SqlExpression(_cast_to_declared(text(), plain, scope)), plain.comment
-        )
+        expression, type_ = _cast_to_declared(text(), plain, scope)
     except SchemaCoreError as error:
         if isinstance(plain.data_type, NullType):
             raise
         reason = f"a physical column: {error.problem}"
-        losses.append(loss_of((column.name,), "member", "a generated column", reason))
+        losses.append(loss_of(place, "member", "a generated column", reason))
         return plain
+    if column.name in key:
+        reason = "a physical column: Flink's keys have no computed columns"
+        losses.append(loss_of(place, "member", "a generated column", reason))
+        return replace(plain, data_type=type_.not_null())
+    if type_.is_nullable and (column.nullable is False or not _is_nullable(plain)):
+        losses.append(loss_of(place, "nullability", "NOT NULL", type_.as_summary_string()))
+    return UnresolvedComputedColumn(column.name, SqlExpression(expression), plain.comment)
 
 
-def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope) -> str:
-    """Return the expression, with a cast if the declared type differs.
+def _is_nullable(column: UnresolvedPhysicalColumn) -> bool:
+    return not isinstance(column.data_type, DataType) or column.data_type.is_nullable
+
+
+def _cast_to_declared(
+    text: str, plain: UnresolvedPhysicalColumn, scope: ColumnScope
+) -> tuple[str, DataType]:
+    """Return the expression, with a cast if the declared type differs, and its type.
 
     Raises:
         SchemaError: for an expression that is invalid with these columns.
@@ -468,7 +486,6 @@ def _cast_to_declared(text: str, plain: UnresolvedPhysicalColumn, scope: ColumnS
     declared = plain.data_type
     inferred = infer(scope, parse_expression(text)).type
     if isinstance(declared, str | NullType) or inferred.nullable() == declared.nullable():
-        return text
+        return text, inferred
     cast = f"CAST({text} AS {declared.nullable().as_summary_string()})"
-    infer(scope, parse_expression(cast))
-    return cast
+    return cast, infer(scope, parse_expression(cast)).type

@@ -230,9 +230,9 @@ KEYS = frozenset({"PRIMARY KEY", "CONSTRAINT"})
 def _parse_modify(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``MODIFY a bigint NOT NULL``, which redefines a column, or changes its options."""
     if table.engine.disabled_keys and grammar.begins(cursor, KEYS):
-        if _accept_key(cursor, table) and is_unchecked(skip_attributes(cursor)):
-            table.drop_key()
-        return False
+        start = cursor.tokens[cursor.index - 1].start
+        is_key = _accept_key(cursor, table)
+        return is_key and _set_key_state(cursor, table, skip_attributes(cursor), start)
     if not _names_column(cursor, table, MODIFIED):
         return False
     if cursor.accept("("):
@@ -336,19 +336,39 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     return True
 
 
-def _parse_disable(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse Oracle's ``DISABLE PRIMARY KEY``: rows may violate the key, which is a loss."""
-    if table.engine.disabled_keys and _accept_key(cursor, table):
-        table.drop_key()
-    return False
+def _parse_key_state(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse Oracle's ``DISABLE PRIMARY KEY`` or ``ENABLE VALIDATE CONSTRAINT k``."""
+    cursor.index -= 1
+    start = cursor.token.start
+    attributes = skip_attributes(cursor)
+    is_key = table.engine.disabled_keys and _accept_key(cursor, table)
+    return is_key and _set_key_state(cursor, table, attributes, start)
+
+
+def _set_key_state(
+    cursor: Cursor, table: TableDefinition, attributes: frozenset[str], start: int
+) -> bool:
+    """Enable or disable the key; one that rows may violate is a loss."""
+    is_disabled = is_unchecked(attributes)
+    if not is_disabled and "ENABLE" not in attributes:
+        return False
+    grammar.skip_statement(cursor, (",",))  # CASCADE, the index
+    if is_disabled:
+        table.disable_key(grammar.drop_text(cursor, start))
+    else:
+        table.enable_key()
+    return True
 
 
 def _accept_key(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``PRIMARY KEY`` or ``CONSTRAINT k``; return whether it is the key of the table."""
-    return cursor.accept("PRIMARY", "KEY") or (
-        cursor.accept("CONSTRAINT")
-        and grammar.identifier(cursor, table.engine) == table.primary_key()[1]
-    )
+    if cursor.accept("PRIMARY", "KEY"):
+        return True
+    if not cursor.accept("CONSTRAINT"):
+        return False
+    disabled = [column.key_name for column in table.columns if column.disabling is not None]
+    names = {table.primary_key()[1], table.disabled_name, *disabled}
+    return grammar.identifier(cursor, table.engine) in names
 
 
 def _drop_column(table: TableDefinition, name: str) -> None:
@@ -356,8 +376,9 @@ def _drop_column(table: TableDefinition, name: str) -> None:
     if dropped is None:
         return
     if table.engine.name == "mysql":
-        table.key = tuple(key_name for key_name in table.key if key_name != dropped.name)
-    elif dropped.name in table.key:  # the engine drops the key, too
+        key = table.primary_key()[0] if table.key else ()
+        table.key = tuple(key_name for key_name in key if key_name != dropped.name)
+    elif table.key and dropped.name in table.primary_key()[0]:  # the engine drops the key, too
         table.drop_key()
     del table.columns[_index_of(table, dropped)]
     table.reindex_columns()
@@ -418,7 +439,8 @@ ACTIONS: dict[str, Callable[[Cursor, TableDefinition], bool]] = {
     "CHANGE":  _parse_change,
     "REPLACE": _parse_replace,
     "DROP":    _parse_drop,
-    "DISABLE": _parse_disable,
+    "DISABLE": _parse_key_state,
+    "ENABLE":  _parse_key_state,
     "RENAME":  _parse_rename,
     "SET":     _parse_set,
     "COMMENT": _parse_comment_action,

@@ -82,7 +82,7 @@ def _require_distinct(cursor: Cursor, table: TableDefinition) -> None:
     """
     names: set[str] = set()
     for declared in table.columns:
-        name = declared.name if table.engine.case_sensitive else declared.name.casefold()
+        name = table.engine.comparable_name(declared.name)
         if name in names:
             problem = f"the column {declared.name!r} is declared twice"
             raise cursor.fail(problem, code="duplicate-column", span=declared.span)

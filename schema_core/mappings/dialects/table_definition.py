@@ -17,7 +17,8 @@ from schema_core.mappings.dialects.engines import Engine
 class TableDefinition:
     """A table as a script declares it, in one or several statements.
 
-    `not_null` are the columns of constraints NOT NULL.
+    `not_null` are the columns of constraints NOT NULL. `disabled_key` and its name are a key that
+    rows may violate until it is enabled; `disabling` are the losses that report it.
     """
 
     engine: Engine
@@ -28,6 +29,9 @@ class TableDefinition:
     not_null: list[str] = field(default_factory=list)
     key: tuple[str, ...] = ()
     key_name: str | None = None
+    disabled_key: tuple[str, ...] = ()
+    disabled_name: str | None = None
+    disabling: list[grammar.Dropped] = field(default_factory=list)
     partition_keys: tuple[str, ...] = ()
     dropped: list[grammar.Dropped] = field(default_factory=list)
     _by_name: dict[str, ColumnDefinition] | None = None
@@ -43,8 +47,11 @@ class TableDefinition:
 
     def rename_column(self, column: ColumnDefinition, name: str) -> None:
         old, column.name = column.name, name
-        self.key = tuple(name if part == old else part for part in self.key)
-        self.partition_keys = tuple(name if part == old else part for part in self.partition_keys)
+        comparable = self.engine.comparable_name
+        self.key, self.disabled_key, self.partition_keys = (
+            tuple(name if comparable(part) == comparable(old) else part for part in parts)
+            for parts in (self.key, self.disabled_key, self.partition_keys)
+        )
         if self._by_name is not None and self._by_name.get(old) is column:
             del self._by_name[old]
             self._by_name[name] = column
@@ -54,7 +61,9 @@ class TableDefinition:
     def primary_key(self) -> tuple[tuple[str, ...], str | None]:
         """Return the columns of the primary key, and its name in the script."""
         if self.key:
-            return self.key, self.key_name
+            columns = ((name, self.column(name)) for name in self.key)
+            key = tuple(name if column is None else column.name for name, column in columns)
+            return key, self.key_name
         declared = [column for column in self.columns if column.is_key]
         names = (column.key_name for column in declared if column.key_name is not None)
         return tuple(column.name for column in declared), next(names, None)
@@ -71,6 +80,33 @@ class TableDefinition:
                 column.is_key = False
                 column.nullable = column.nullable if self.engine.disabled_keys else False
         self.key, self.key_name = (), None
+
+    def disable_key(self, loss: grammar.Dropped) -> None:
+        """Remove the primary key until it is enabled."""
+        key, name = self.primary_key()
+        if key:
+            self.drop_key()
+            self.disabled_key, self.disabled_name = key, name
+        self.add_disabled_key(self.disabled_key, self.disabled_name, loss)
+
+    def add_disabled_key(
+        self, key: tuple[str, ...], name: str | None, loss: grammar.Dropped
+    ) -> None:
+        """Record a key that rows may violate."""
+        self.disabled_key, self.disabled_name = key, name
+        self.disabling.append(loss)
+        self.dropped.append(loss)
+
+    def enable_key(self) -> None:
+        """Restore a key that was disabled, or declared as disabled; its losses are obsolete."""
+        if self.disabled_key:
+            self.key, self.key_name = self.disabled_key, self.disabled_name
+        self.dropped = [loss for loss in self.dropped if loss not in self.disabling]
+        self.disabled_key, self.disabling = (), []
+        for column in self.columns:
+            if column.disabling is not None:
+                column.dropped.remove(column.disabling)
+                column.is_key, column.disabling = True, None
 
     def reindex_columns(self) -> None:
         """Discard the index of the columns after one was added or dropped."""

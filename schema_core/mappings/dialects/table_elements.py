@@ -60,13 +60,13 @@ def parse_other_table(cursor: Cursor, table: TableDefinition, find: Find) -> Tab
     Raises:
         UnsupportedError: with code `missing-columns` for an undeclared table.
     """
-    place = cursor.token
-    other = find(path(cursor, table.engine))
+    place, name = cursor.token, path(cursor, table.engine)
+    other = find(name)
     if other is None:
         raise UnsupportedError(
-            "the table takes columns of a table that is not in the script",
+            f"the script does not define {'.'.join(name)!r}, whose columns the table takes",
             code="missing-columns",
-            hint="use the output of SHOW CREATE TABLE",
+            hint="add its CREATE TABLE before this statement, or list the columns",
             span=place.span,
             text=cursor.text,
         )
@@ -155,7 +155,7 @@ def declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start:
     attributes = skip_attributes(cursor)
     if table.engine.disabled_keys and is_unchecked(attributes):
         grammar.skip_element(cursor)
-        table.dropped.append(grammar.drop_text(cursor, start))
+        table.add_disabled_key(key, name, grammar.drop_text(cursor, start))
         return
     table.key, table.key_name = key, name
     rest = cursor.token.start

@@ -387,7 +387,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
     """
     seen: dict[str, str] = {}
     for name in names:
-        key = engine.fold_case(name) if engine.case_sensitive else name.casefold()
+        key = engine.comparable_name(engine.fold_case(name))
         if key in seen:
             raise UnsupportedError(
                 f"{seen[key]!r} and {name!r} are the same name in {engine.name}",
