@@ -79,6 +79,12 @@ def skip_statement(cursor: Cursor, stops: tuple[str, ...] = ()) -> bool:
     return cursor.index > start
 
 
+def skip_cluster(cursor: Cursor) -> None:
+    """Skip ClickHouse's ``ON CLUSTER name``."""
+    if cursor.accept("ON", "CLUSTER"):
+        cursor.advance()
+
+
 def begins(cursor: Cursor, words: frozenset[str]) -> bool:
     """Return whether one of some phrases of up to three words follows."""
     first, second, third = (cursor.peek(ahead).key for ahead in range(3))

@@ -82,6 +82,9 @@ MAX_REREAD = 4_000_000
 #: Maximum length of a statement in the path of an error.
 MAX_STATEMENT = 40
 
+#: Variables of templates and clients: ``${db}``, ``{{ db }}``, ``$(db)``, ``&db..``.
+_VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.")
+
 #: Statements of rows, which can be long: they are not tokenized.
 _TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)
 _ROWS = regex(r"(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
@@ -104,6 +107,8 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
             excerpt = grammar.shorten(source[section.start : section.stop], MAX_STATEMENT)
             for other in (error, *error.others):
                 other.span = other.span or section.span
+                if other.code == "syntax" and _VARIABLE.search(source, section.start, section.stop):
+                    other.hint = "replace the variables of the script with their values"
                 other.path = (f"statement {excerpt!r}", *other.path)
             script.errors.add(error)
         start = next_statement(source, section) if is_broken and rest > 0 else None
@@ -196,6 +201,8 @@ def _contains_table(cursor: Cursor, index: int) -> bool:
     tokens = cursor.tokens[index : cursor.index]
     if tokens[0].key in {"GRANT", "REVOKE", "DENY"}:  # the privilege
         return False
+    if [token.key for token in tokens[:2]] == ["CREATE", "DATABASE"]:
+        return any(token.key == "TABLE" for token in tokens)
     return any(
         token.key.endswith("CREATE") and "TABLE" in [near.key for near in tokens[place : place + 7]]
         for place, token in enumerate(tokens)

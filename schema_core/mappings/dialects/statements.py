@@ -131,6 +131,7 @@ def _parse_alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     cursor.accept("ONLY")
     table = script.find(path(cursor, script.engine))
     cursor.accept("*")
+    grammar.skip_cluster(cursor)
     if table is None:
         if is_conditional:
             grammar.skip_until(cursor, (";",))
@@ -153,6 +154,7 @@ def _parse_rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             before, table.path = table.path, new
             script.rename_table(table, before)
         is_complete = is_complete and table is not None
+        grammar.skip_cluster(cursor)
         if not cursor.accept(","):
             return None, is_complete
 

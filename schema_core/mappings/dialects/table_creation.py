@@ -41,8 +41,7 @@ def create_table(
     cursor.accept("IF", "NOT", "EXISTS")
     table = TableDefinition(engine, path(cursor, engine), start.span)
     cursor.accept("IF", "NOT", "EXISTS")  # Snowflake allows it here, too
-    if cursor.accept("ON", "CLUSTER"):
-        cursor.advance()
+    grammar.skip_cluster(cursor)
     if cursor.accept("UUID"):
         cursor.advance()
     if not _parse_columns_of_another(cursor, table, find, types):
