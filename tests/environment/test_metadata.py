@@ -280,3 +280,30 @@ def test_invalid_metadata_columns_are_reported(tmp_path: Path, command: str, err
     assert ("has no metadata 'nope'" in result.output) == (command == "check")
     assert "metadata 'file.path' of connector 'filesystem' cannot be written" in result.output
     assert errors in result.output
+
+
+@pytest.mark.parametrize(
+    ("form", "key", "hint"),
+    [
+        ("debezium-json", "value.source.database", None),
+        ("canal-json", "value.database", None),
+        ("debezium-json", "value.nope", "those of the format 'debezium-json', which has 'value."),
+        ("json", "value.database", "those of the format 'json', which has no metadata"),
+    ],
+)
+def test_metadata_of_formats_belong_to_the_format(
+    tmp_path: Path, form: str, key: str, hint: str | None
+) -> None:
+    """`resolve` does not check connectors, as its page states; `check` does."""
+    path = tmp_path / "script.sql"
+    path.write_text(
+        f"CREATE TABLE t (a INT, d STRING METADATA FROM '{key}' VIRTUAL) WITH ("
+        f"'connector' = 'kafka', 'topic' = 'x', 'properties.bootstrap.servers' = 'h',"
+        f" 'format' = '{form}')"
+    )
+    resolved = CliRunner().invoke(application(), ["resolve", str(path)])
+    checked = CliRunner().invoke(application(), ["check", str(path)])
+
+    assert (resolved.exit_code, checked.exit_code) == (0, 0 if hint is None else WRONG)
+    assert ("unknown-metadata" in checked.output) == (hint is not None)
+    assert hint is None or hint in checked.output

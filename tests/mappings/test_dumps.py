@@ -1008,3 +1008,51 @@ def test_units_of_plsql_need_no_line_to_end(line: str) -> None:
     assert list(schemas(script)) == ["A", "B", "C", "D"]
     assert len(script.losses) == (3 if not line else 2)  # the line ends both units of the package
     assert len(script.tables[1].losses) == 1
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "columns"),
+    [
+        ("clickhouse", "CREATE TABLE t (a Int8); ALTER TABLE t ON CLUSTER '{c}' ADD COLUMN b Int8",
+         ["a", "b"]),
+        ("clickhouse", "CREATE TABLE s (a Int8); CREATE TABLE t CLONE AS s", ["a"]),
+        ("clickhouse", "CREATE TABLE t (a Int8); REPLACE TABLE t (b Int8)", ["b"]),
+        ("databricks", "REPLACE TABLE t (a int)", ["a"]),
+        ("databricks", "CREATE TABLE IDENTIFIER('d.t') (a int)", ["a"]),
+        ("snowflake", "CREATE TABLE t (a int); CREATE OR ALTER TABLE t (a int, b int)", ["A", "B"]),
+        ("oracle", "CREATE TABLE t (a NUMBER(5) GENERATED AS IDENTITY, b DATE)", ["A", "B"]),
+        ("postgres", ("CREATE TABLE t (a int); ALTER TABLE t ADD COLUMN IF NOT EXISTS a text,"
+         " ADD COLUMN IF NOT EXISTS b int, ALTER COLUMN IF EXISTS c SET NOT NULL"), ["a", "b"]),
+        ("clickhouse", ("CREATE TABLE t (a Int8); ALTER TABLE t MODIFY COLUMN IF EXISTS b Int16,"
+         " COMMENT COLUMN IF EXISTS b 'x', RENAME COLUMN IF EXISTS b TO c"), ["a"]),
+        ("tsql", "CREATE TABLE t (a int CONSTRAINT k PRIMARY KEY CLUSTERED (a ASC), b int)",
+         ["a", "b"]),
+    ],
+)  # fmt: skip
+def test_forms_of_public_scripts_are_read(dialect: str, text: str, columns: list[str]) -> None:
+    script = read_tables(text, dialect, strict=True)
+
+    assert [column.name for column in script.tables[-1].schema.columns] == columns
+    assert script.losses == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        ("snowflake", "GRANT SELECT ON a TO ROLE REATE TABLE d.s.b (x int)"),
+        ("clickhouse", "CREATE DATABASE dREATE TABLE b (x Int8)"),
+        ("snowflake", "CREATE DYNAMIC TABLE q AS SELECT a FROM tCREATE TABLE b (x int)"),
+    ],
+)
+def test_a_statement_that_contains_a_table_is_a_loss(dialect: str, statement: str) -> None:
+    """The semicolon before the table is missing."""
+    script = read_tables(f"CREATE TABLE a (x int); {statement}; CREATE TABLE c (x int)", dialect)
+
+    assert [table.path[-1].lower() for table in script.tables] == ["a", "c"]
+    assert "TABLE " in script.losses[0].source
+
+
+def test_variables_of_a_script_are_named_by_the_hint() -> None:
+    for text in ("CREATE TABLE ${db}.t (a int)", "CREATE TABLE {{ db }}.t (a int)"):
+        (error,) = read_tables(f"{text}; CREATE TABLE u (a int)", "hive").errors
+        assert error.hint == "replace the variables of the script with their values"

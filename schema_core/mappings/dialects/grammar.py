@@ -143,7 +143,15 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Parse names separated by dots, which BigQuery allows within the quotes."""
+    """Parse names separated by dots, which BigQuery allows within the quotes.
+
+    Snowflake and Databricks allow them in a string: ``IDENTIFIER('a.b')``.
+    """
+    if cursor.follows("IDENTIFIER", "(") and cursor.peek(2).kind == "string":
+        name = cursor.peek(2).value
+        cursor.index += 3
+        cursor.expect(")")
+        return tuple(engine.fold_case(part, quoted=False) for part in name.split("."))
     parts = _parse_path_part(cursor, engine)
     while cursor.accept("."):
         parts += _parse_path_part(cursor, engine)

@@ -73,6 +73,9 @@ OWN_SKIPPED = {
 }  # fmt: skip
 
 
+#: Statements with names, lists and options, which can hold CREATE TABLE, but not its columns.
+WITH_NAMES = frozenset({"GRANT", "REVOKE", "DENY", "CREATE DATABASE"})
+
 #: Returns the tokens of a span of a script.
 Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
 
@@ -81,6 +84,9 @@ MAX_REREAD = 4_000_000
 
 #: Maximum length of a statement in the path of an error.
 MAX_STATEMENT = 40
+
+#: A table within a statement that is an error, whose semicolon is missing.
+_HIDDEN_TABLE = regex(r"CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b[^(;\n]*\(", re.IGNORECASE)
 
 #: Variables of templates and clients: ``${db}``, ``{{ db }}``, ``$(db)``, ``&db..``.
 _VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.")
@@ -111,7 +117,12 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
                     other.hint = "replace the variables of the script with their values"
                 other.path = (f"statement {excerpt!r}", *other.path)
             script.errors.add(error)
+            hidden = _HIDDEN_TABLE.search(source, section.start + 1, section.stop)
+        else:
+            hidden = None
         start = next_statement(source, section) if is_broken and rest > 0 else None
+        if hidden is not None and (start is None or hidden.start() < start):
+            script.dropped.append(grammar.Dropped(hidden.group(), hidden.start()))
         if start is not None:
             rest -= section.stop - start
             splitter.resume(start)
@@ -199,10 +210,11 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
 def _contains_table(cursor: Cursor, index: int) -> bool:
     """Return whether a CREATE TABLE follows within a statement, whose semicolon is missing."""
     tokens = cursor.tokens[index : cursor.index]
-    if tokens[0].key in {"GRANT", "REVOKE", "DENY"}:  # the privilege
-        return False
-    if [token.key for token in tokens[:2]] == ["CREATE", "DATABASE"]:
-        return any(token.key == "TABLE" for token in tokens)
+    if grammar.begins(Cursor(cursor.text, tokens), WITH_NAMES):  # such as the privilege
+        return any(
+            token.key == "TABLE" and "(" in [near.key for near in tokens[place + 2 : place + 8]]
+            for place, token in enumerate(tokens)
+        )
     return any(
         token.key.endswith("CREATE") and "TABLE" in [near.key for near in tokens[place : place + 7]]
         for place, token in enumerate(tokens)

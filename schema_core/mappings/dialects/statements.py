@@ -25,7 +25,7 @@ MODIFIERS = frozenset(
         "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT", "DYNAMIC", "COLUMN",
         "INTERACTIVE", "PRIVATE", "IMMUTABLE", "BLOCKCHAIN", "SHARDED", "DUPLICATED", "STREAMING",
         "LIVE", "MEMORY", "CACHED", "REMOTE", "ROW", "READ", "ONLY", "REFRESH", "EDITIONABLE",
-        "NONEDITIONABLE",
+        "NONEDITIONABLE", "ALTER",
     }
 )  # fmt: skip
 
@@ -36,7 +36,7 @@ Outcome: TypeAlias = tuple[TableDefinition | None, bool]
 
 def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     engine, start = script.engine, cursor.tokens[cursor.index - 1]
-    replaces, is_temporary = cursor.key == "OR", False
+    replaces, is_temporary = start.key == "REPLACE" or cursor.key == "OR", False
     while cursor.key in MODIFIERS:
         is_temporary = cursor.advance().key in {"TEMP", "TEMPORARY"} or is_temporary
     if cursor.accept("TABLE"):
@@ -83,6 +83,12 @@ def _enter_schema(cursor: Cursor, script: ScriptDefinitions) -> None:
     grammar.skip_statement(cursor, ("CREATE",))
     if cursor.key == "CREATE":
         script.home, script.home_after_schema = home, script.home
+
+
+def _parse_replace(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse ``REPLACE TABLE t (a int)`` of ClickHouse and Databricks; other forms replace rows."""
+    is_definition = cursor.key in {"TABLE", "TEMPORARY"}
+    return _parse_create(cursor, script) if is_definition else (None, False)
 
 
 def _parse_attach(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -303,6 +309,7 @@ def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
 STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]] = {
     ("CREATE",):         _parse_create,
     ("ATTACH",):         _parse_attach,
+    ("REPLACE",):        _parse_replace,
     ("COMMENT", "ON"):   _parse_comment_on,
     ("ALTER", "TABLE"):  _parse_alter,
     ("RENAME", "TABLE"): _parse_rename_tables,

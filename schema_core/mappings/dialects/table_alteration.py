@@ -89,8 +89,19 @@ HADOOP = frozenset({"hive", "spark", "databricks"})
 def _accept_column_word(cursor: Cursor, engine: Engine) -> None:
     if not cursor.accept("COLUMN") and (engine.name in HADOOP or cursor.peek().key == "("):
         cursor.accept("COLUMNS")
-    cursor.accept("IF", "EXISTS")
-    cursor.accept("IF", "NOT", "EXISTS")
+
+
+def _skip_ineffective(cursor: Cursor, table: TableDefinition) -> bool:
+    """Parse ``IF EXISTS`` or ``IF NOT EXISTS``; skip the action if it has no effect."""
+    if_exists, if_not_exists = cursor.accept("IF", "EXISTS"), cursor.accept("IF", "NOT", "EXISTS")
+    token = cursor.token
+    if not (if_exists or if_not_exists) or token.kind not in {"word", "name"}:
+        return False
+    name = table.engine.fold_case(token.value, quoted=token.kind == "name")
+    has_effect = (table.column(name) is None) == if_not_exists
+    if not has_effect:
+        grammar.skip_statement(cursor, (",",))
+    return not has_effect
 
 
 def _names_column(cursor: Cursor, table: TableDefinition, others: frozenset[str]) -> bool:
@@ -106,6 +117,8 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     if grammar.begins(cursor, NOT_COLUMNS):
         return False
     _accept_column_word(cursor, engine)
+    if _skip_ineffective(cursor, table):
+        return True
     if grammar.begins(cursor, NOT_COLUMNS):
         return False
     if not cursor.accept("("):
@@ -178,7 +191,9 @@ def _parse_alter_column(cursor: Cursor, table: TableDefinition) -> bool:
     if not _names_column(cursor, table, ALTERED):
         return False
     _accept_column_word(cursor, table.engine)
-    return _change_column(cursor, table, parse_existing_column(cursor, table))
+    return _skip_ineffective(cursor, table) or _change_column(
+        cursor, table, parse_existing_column(cursor, table)
+    )
 
 
 def _change_column(cursor: Cursor, table: TableDefinition, changed: ColumnDefinition) -> bool:
@@ -249,6 +264,8 @@ ALTERATIONS = frozenset({"SET", "UNSET", "REMOVE", "MODIFY", "RESET"})
 
 def _modify_column(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor, table.engine)
+    if _skip_ineffective(cursor, table):
+        return True
     start = cursor.token.start
     changed = parse_existing_column(cursor, table)
     if cursor.key in ALTERATIONS or grammar.begins(cursor, DROPPED):
@@ -287,6 +304,8 @@ UNRENAMED = frozenset({"TYPE", "COMMENT", "FIRST", "AFTER", "SET", "DROP"})
 def _parse_change(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``CHANGE a b bigint``, which renames and redefines a column."""
     _accept_column_word(cursor, table.engine)
+    if _skip_ineffective(cursor, table):
+        return True
     changed = parse_existing_column(cursor, table)
     is_comment = cursor.key == "COMMENT" and cursor.peek().kind == "string"
     if is_comment or (table.engine.name in {"spark", "databricks"} and cursor.key in UNRENAMED):
@@ -325,6 +344,8 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     if begins_constraint(cursor, table.engine) or grammar.begins(cursor, NOT_COLUMNS):
         return False
     _accept_column_word(cursor, table.engine)
+    if _skip_ineffective(cursor, table):
+        return True
     if grammar.begins(cursor, NOT_COLUMNS):
         return False
     if cursor.accept("("):
@@ -393,6 +414,8 @@ def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
     if grammar.begins(cursor, NOT_COLUMNS) or begins_constraint(cursor, table.engine):
         return False
     _accept_column_word(cursor, table.engine)
+    if _skip_ineffective(cursor, table):
+        return True
     renamed = parse_existing_column(cursor, table)
     cursor.expect("TO")
     token = cursor.token
@@ -425,7 +448,8 @@ def _parse_comment_action(cursor: Cursor, table: TableDefinition) -> bool:
     if not cursor.accept("COLUMN"):
         cursor.index -= 1
         return parse_table_comment(cursor, table)
-    cursor.accept("IF", "EXISTS")
+    if _skip_ineffective(cursor, table):
+        return True
     commented = parse_existing_column(cursor, table)
     commented.comment = cursor.string_literal()
     return True

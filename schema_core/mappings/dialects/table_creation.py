@@ -90,7 +90,7 @@ def _require_distinct(cursor: Cursor, table: TableDefinition) -> None:
 
 #: Words before a table whose columns are copied; the key, too, where the engine copies it.
 COPIES: tuple[tuple[tuple[str, ...], bool], ...] = (
-    (("LIKE",), False), (("CLONE",), True), (("SHALLOW", "CLONE"), True),
+    (("LIKE",), False), (("CLONE", "AS"), True), (("CLONE",), True), (("SHALLOW", "CLONE"), True),
     (("DEEP", "CLONE"), True), (("COPY",), True),
 )  # fmt: skip
 #: Engines whose LIKE copies the primary key.
