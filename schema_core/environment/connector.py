@@ -240,6 +240,29 @@ def delivery_guarantee_of(connector: Connector, options: Mapping[str, str]) -> D
     return guarantee if declared is None else DeliveryGuarantee(declared(options))
 
 
+def require_no_definition(options: Mapping[str, str], hinted: Iterable[str]) -> None:
+    """Refuse options in a hint that have an effect only when the table is created.
+
+    Args:
+        options: The options of the table.
+        hinted: The keys of the hint.
+
+    Raises:
+        SchemaError: with code `invalid-hint`.
+    """
+    connector = installed_connector(options)
+    if connector is None:
+        return
+    declared = [option for option in connector.declared(options) if option.defines_table]
+    for key in hinted:
+        if any(option.has_key(key) for option in declared):
+            raise SchemaError(
+                f"the option {key!r} is that of a new table, so a hint with it has no effect",
+                code="invalid-hint",
+                hint="remove it from the hint; CREATE TABLE or ALTER TABLE ... SET sets it",
+            )
+
+
 def find_connector(options: Mapping[str, str]) -> Connector:
     """Return the installed connector that the options name (`missing-connector` without one).
 

@@ -76,6 +76,18 @@ def positive(text: str) -> int:
     return value
 
 
+def non_negative(text: str) -> int:
+    """Parse a 64-bit integer of at least 0.
+
+    >>> non_negative("12")
+    12
+    """
+    value = long(text)
+    if value < 0:
+        raise invalid_value("an integer of at least 0", text)
+    return value
+
+
 def long(text: str) -> int:
     """Parse a 64-bit integer, as Java's ``Long.parseLong``.
 
@@ -362,7 +374,8 @@ class ConfigOption(Generic[Value]):
     """An option: its key, the parser of its value, its default and its description.
 
     `fallback_keys` are also accepted, `deprecated_keys` with a warning. With `is_map`, ``key.*``
-    belongs to the option. A `secret` value is masked in listings and errors.
+    belongs to the option. A `secret` value is masked in listings and errors. With `defines_table`
+    it has an effect only when the table is created, so a hint cannot set it.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -378,6 +391,7 @@ class ConfigOption(Generic[Value]):
     is_map: bool = False
     fallback_keys: tuple[str, ...] = ()
     secret: bool = False
+    defines_table: bool = False
 
     def __post_init__(self) -> None:
         if self.read in (bool, int, float):  # bool("false") is True
@@ -392,6 +406,10 @@ class ConfigOption(Generic[Value]):
     def keys(self) -> tuple[str, ...]:
         """The current key and the deprecated ones."""
         return (self.key, *self.fallback_keys, *self.deprecated_keys)
+
+    def has_key(self, key: str) -> bool:
+        """Return whether a key of options belongs to the option."""
+        return key.startswith(f"{self.key}.") if self.is_map else key in self.keys()
 
     def of(self, options: Mapping[str, str]) -> Value | None:
         """Return the value among these options, or the default (`invalid-option-value`)."""

@@ -38,6 +38,7 @@ from schema_core.connectors.delta.tasks import (
 )
 from schema_core.connectors.delta.writing import delete_rows, require_equal_properties
 from schema_core.connectors.open_tables.streams import NONE, AppendReader
+from schema_core.environment.connector import require_no_definition
 from schema_core.errors import ExternalError, SchemaCoreError
 from schema_core.expressions.comparisons import Comparison
 from schema_core.schema.resolve import SchemaResolver
@@ -146,6 +147,7 @@ def test_versions(tmp_path: Path, options: dict[str, str]) -> None:
     ("options", "code"),
     [
         ({"versionAsOf": "1"}, "not-found"),
+        ({"versionAsOf": "-1"}, "invalid-option-value"),
         ({"timestampAsOf": "2020-01-01"}, "not-found"),
         ({"timestampAsOf": "yesterday"}, "invalid-option-value"),
         ({"versionAsOf": "0", "timestampAsOf": "2020-01-01"}, "conflicting-options"),
@@ -483,3 +485,24 @@ def test_streams_refuse_versions_that_remove_rows(tmp_path: Path) -> None:
     with pytest.raises(ExternalError) as expired:
         rows_between(path, 1, 3, skipChangeCommits="true")
     assert ["delta-failed"] * 2 == [caught.value.code, expired.value.code]
+
+
+@pytest.mark.parametrize(
+    ("connector", "key"),
+    [
+        ("delta", "delta.appendOnly"),
+        ("iceberg", "partition-by"),
+        ("iceberg", "format-version"),
+        ("delta", None),
+        ("iceberg", None),
+    ],
+)
+def test_a_hint_has_no_option_of_a_definition(connector: str, key: str | None) -> None:
+    reading = ("versionAsOf", "property.a", "snapshot-id", "path")
+    if key is None:
+        require_no_definition({"connector": connector}, reading)
+        return
+    with pytest.raises(SchemaCoreError) as caught:
+        require_no_definition({"connector": connector}, (*reading, key))
+    assert "invalid-hint" == caught.value.code
+    assert key in str(caught.value)

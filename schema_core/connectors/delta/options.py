@@ -15,6 +15,7 @@ from schema_core.environment.options import (
     choice,
     invalid_value,
     long,
+    non_negative,
     positive,
 )
 from schema_core.errors import SchemaError, UnsupportedError, similar
@@ -34,18 +35,6 @@ def _datetime(text: str) -> dt.datetime:
     except ValueError:
         raise invalid_value("a date or datetime such as '2026-01-31 10:00:00'", text) from None
     return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value
-
-
-def _version(text: str) -> int:
-    """Parse the number of a version.
-
-    >>> _version("3")
-    3
-    """
-    value = long(text)
-    if value < 0:
-        raise invalid_value("an integer of at least 0", text)
-    return value
 
 
 #: The longest time of a `timedelta`.
@@ -72,7 +61,7 @@ PATH = ConfigOption(
     required=True,
     fallback_keys=("table-path",),
 )
-VERSION_AS_OF = ConfigOption("versionAsOf", long, None, "read this version")
+VERSION_AS_OF = ConfigOption("versionAsOf", non_negative, None, "read this version")
 TIMESTAMP_AS_OF = ConfigOption(
     "timestampAsOf", _datetime, None, "read the table as of this date or datetime, of UTC"
 )
@@ -85,7 +74,10 @@ MODE = ConfigOption(
     "`streaming`: read the rows that are appended later, too; the table is unbounded",
 )
 STARTING_VERSION = ConfigOption(
-    "startingVersion", _version, None, "the version with which a stream starts; all rows without it"
+    "startingVersion",
+    non_negative,
+    None,
+    "the version with which a stream starts; all rows without it",
 )
 CHECK_INTERVAL = ConfigOption(
     "updateCheckIntervalMillis",
@@ -111,6 +103,7 @@ TABLE_PROPERTY = ConfigOption(
     None,
     "`delta.key` is a property of a new table, such as `delta.appendOnly`",
     is_map=True,
+    defines_table=True,
 )
 
 _INTERVAL = regex(r"interval [0-9]{1,9} (?:second|minute|hour|day|week)s?")

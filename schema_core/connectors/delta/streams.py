@@ -20,30 +20,23 @@ from schema_core.connectors.delta.files import DeltaFile, list_files
 from schema_core.connectors.delta.options import SKIP_CHANGES, STARTING_VERSION
 from schema_core.connectors.delta.reading import match_columns
 from schema_core.connectors.delta.tasks import FileReader
-from schema_core.connectors.open_tables.streams import NONE, AppendSource, stream_frame
+from schema_core.connectors.open_tables.streams import (
+    NONE,
+    AppendedFiles,
+    AppendSource,
+    stream_frame,
+)
 from schema_core.errors import ExternalError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
     from schema_core.spark.connector import ReadContext
-    from schema_core.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaFiles:
-    """The files of a table by version.
-
-    Attributes:
-        options: The options of the table.
-        columns: The columns to read, and their types.
-        schema: The columns of the result.
-    """
-
-    options: Mapping[str, str]
-    columns: Mapping[str, DataType]
-    schema: StructType
+class DeltaFiles(AppendedFiles):
+    """The files of a table by version."""
 
     def start(self) -> int:
         first = STARTING_VERSION.of(self.options)
@@ -135,14 +128,11 @@ def _changed_paths(log: Any, version: int) -> tuple[list[str], list[str]]:
 class DeltaSource(AppendSource):
     """The appended rows of a table of Delta."""
 
+    files = DeltaFiles
+
     @classmethod
     def name(cls) -> str:
         return "schema_core_delta"
-
-    def files(
-        self, options: Mapping[str, str], columns: Mapping[str, DataType], schema: StructType
-    ) -> DeltaFiles:
-        return DeltaFiles(options, columns, schema)
 
 
 def read_stream(context: ReadContext) -> DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from schema_core.environment.connector import IMPLICIT_OPTIONS
-from schema_core.environment.options import ConfigOption, boolean, choice, duration, long
+from schema_core.environment.options import ConfigOption, boolean, choice, duration, non_negative
 from schema_core.errors import SchemaError, UnsupportedError, similar
 
 #: The value of the option ``connector``, and of the option ``type`` of catalogs.
@@ -50,9 +50,12 @@ CATALOG_DATABASE = ConfigOption(
 CATALOG_TABLE = ConfigOption(
     "catalog-table", str, None, "the name of the table in its catalog", required=True
 )
-SNAPSHOT_ID = ConfigOption("snapshot-id", long, None, "read this snapshot")
+SNAPSHOT_ID = ConfigOption("snapshot-id", non_negative, None, "read this snapshot")
 AS_OF_TIMESTAMP = ConfigOption(
-    "as-of-timestamp", long, None, "read the table as of this time, in milliseconds since 1970"
+    "as-of-timestamp",
+    non_negative,
+    None,
+    "read the table as of this time, in milliseconds since 1970",
 )
 BRANCH = ConfigOption("branch", str, None, "read or write this branch")
 TAG = ConfigOption("tag", str, None, "read this tag")
@@ -66,7 +69,10 @@ MONITOR_INTERVAL = ConfigOption(
     "monitor-interval", duration, dt.timedelta(seconds=60), "how often a stream looks for snapshots"
 )
 START_SNAPSHOT = ConfigOption(
-    "start-snapshot-id", long, None, "the snapshot after which a stream starts; all rows without it"
+    "start-snapshot-id",
+    non_negative,
+    None,
+    "the snapshot after which a stream starts; all rows without it",
 )
 SKIP_OVERWRITES = ConfigOption(
     "streaming-skip-overwrite-snapshots", boolean, False, "a stream skips replaced rows"
@@ -81,9 +87,15 @@ STREAM: tuple[ConfigOption[Any], ...] = (
 
 #: The version of the format of a new table, as pyiceberg's.
 DEFAULT_VERSION: Final = "2"
-FORMAT_VERSION = ConfigOption("format-version", str, None, "the version of the format: 1 or 2")
+FORMAT_VERSION = ConfigOption(
+    "format-version", str, None, "the version of the format: 1 or 2", defines_table=True
+)
 PARTITION_BY = ConfigOption(
-    "partition-by", str, None, "partitions by transforms, such as `days(at), bucket(16, id)`"
+    "partition-by",
+    str,
+    None,
+    "partitions by transforms, such as `days(at), bucket(16, id)`",
+    defines_table=True,
 )
 #: The options of a new table that jobs read.
 LAYOUT: tuple[ConfigOption[Any], ...] = (FORMAT_VERSION, PARTITION_BY)

@@ -25,34 +25,27 @@ from schema_core.connectors.iceberg.reading import (
     snapshot_of,
 )
 from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
-from schema_core.connectors.open_tables.streams import NONE, AppendSource, stream_frame
+from schema_core.connectors.open_tables.streams import (
+    NONE,
+    AppendedFiles,
+    AppendSource,
+    stream_frame,
+)
 from schema_core.connectors.open_tables.versions import no_such_version
 from schema_core.errors import ExternalError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
 
     from schema_core.spark.connector import ReadContext
-    from schema_core.types import DataType
 
 #: Operation of a snapshot that removes rows -> the option that skips it.
 SKIPPED = {Operation.OVERWRITE: SKIP_OVERWRITES, Operation.DELETE: SKIP_DELETES}
 
 
 @dataclass(frozen=True, slots=True)
-class IcebergFiles:
-    """The files of a table by snapshot.
-
-    Attributes:
-        options: The options of the table.
-        columns: The columns to read, and their types.
-        schema: The columns of the result.
-    """
-
-    options: Mapping[str, str]
-    columns: Mapping[str, DataType]
-    schema: StructType
+class IcebergFiles(AppendedFiles):
+    """The files of a table by snapshot."""
 
     def start(self) -> int:
         return START_SNAPSHOT.of(self.options) or NONE
@@ -130,14 +123,11 @@ def appended_tasks(
 class IcebergSource(AppendSource):
     """The appended rows of a table of Iceberg."""
 
+    files = IcebergFiles
+
     @classmethod
     def name(cls) -> str:
         return "schema_core_iceberg"
-
-    def files(
-        self, options: Mapping[str, str], columns: Mapping[str, DataType], schema: StructType
-    ) -> IcebergFiles:
-        return IcebergFiles(options, columns, schema)
 
 
 def read_stream(context: ReadContext) -> DataFrame:

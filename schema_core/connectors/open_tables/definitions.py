@@ -66,18 +66,12 @@ def require_no_chosen_options(
         SchemaError: with code `unknown-option`.
     """
     for key in options:
-        if key not in stored and any(_has_key(option, key) for option in chosen):
+        if key not in stored and any(option.has_key(key) for option in chosen):
             raise SchemaError(
                 f"the catalog chooses the option {key!r} of its tables",
                 code="unknown-option",
                 hint=hint,
             )
-
-
-def _has_key(option: ConfigOption[Any], key: str) -> bool:
-    if option.is_map:
-        return key.startswith(f"{option.key}.")
-    return key in (option.key, *option.fallback_keys)
 
 
 def physical_fields(schema: ResolvedSchema) -> Iterator[RowField]:

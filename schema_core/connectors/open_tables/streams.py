@@ -9,13 +9,14 @@ from __future__ import annotations
 import pickle
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, SupportsTriggerAvailableNow
 
 from schema_core.base.json_codec import STRING, mapping, parse_json, write_json
+from schema_core.base.lazy import dataclass
 from schema_core.connectors.open_tables.frames import from_stored, stored_schema
 from schema_core.spark.session.session import active_session
 from schema_core.types import DataType, parse_type
@@ -43,21 +44,37 @@ class FileRows(Protocol):
         """Yield the rows of the files in the first column."""
 
 
-class AppendedFiles(Protocol):
-    """The files of a table by version."""
+@dataclass(frozen=True, slots=True)
+class AppendedFiles:
+    """The files of a table by version.
 
+    Attributes:
+        options: The options of the table.
+        columns: The columns to read, and their types.
+        schema: The columns of the result.
+    """
+
+    options: Mapping[str, str]
+    columns: Mapping[str, DataType]
+    schema: StructType
+
+    @abstractmethod
     def start(self) -> int:
         """Return the version after which reading starts."""
 
+    @abstractmethod
     def latest(self) -> tuple[int, str]:
         """Return the latest version, `NONE` without one, and the identity of the table."""
 
+    @abstractmethod
     def precedes(self, first: int, second: int) -> bool:
         """Return whether the numbers of two versions show that the first is the older one."""
 
+    @abstractmethod
     def failure(self, problem: str, hint: str) -> ExternalError:
         """Return an error with the code of the format."""
 
+    @abstractmethod
     def plan(self, start: int, end: int) -> tuple[FileRows, Sequence[bytes]]:
         """Return the files that were added after one version up to another, and their reader.
 
@@ -74,13 +91,10 @@ class FilesPartition(InputPartition):  # type: ignore[misc, unused-ignore]
 
 
 class AppendSource(DataSource):  # type: ignore[misc, unused-ignore]
-    """The appended rows of a table; subclasses have the name of a format."""
+    """The appended rows of a table; subclasses are those of a format."""
 
-    @abstractmethod
-    def files(
-        self, options: Mapping[str, str], columns: Mapping[str, DataType], schema: StructType
-    ) -> AppendedFiles:
-        """Return the files of a table with these options, columns, and columns of the source."""
+    #: The class of the files of a table.
+    files: ClassVar[type[AppendedFiles]]
 
     def streamReader(self, schema: Any) -> AppendReader:  # noqa: N802
         names = mapping(STRING).decode(parse_json(self.options[NAMES]))

@@ -10,7 +10,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from schema_core.environment.connector import find_connector, using, validate_bound
+from schema_core.environment.connector import (
+    find_connector,
+    require_no_definition,
+    using,
+    validate_bound,
+)
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import SchemaCoreError, UnsupportedError
@@ -81,6 +86,7 @@ from schema_core.spark.streaming.watermarks import (
     watermark_of,
     with_watermark,
 )
+from schema_core.sql.syntax import hinted_options
 from schema_core.types import NullType
 
 if TYPE_CHECKING:
@@ -111,7 +117,10 @@ class Reader:
         return zone_of(self._context.options)
 
     def validate(self, query: Relation) -> None:
-        """Validate the options of a query's tables, before Spark is started."""
+        """Validate the options of a query's tables, before Spark is started, and of its hints."""
+        for scan in scans_in(query):
+            if hinted := hinted_options(scan.hints):
+                require_no_definition(self._context.source(scan).table.options, hinted)
         if self._session.is_open:
             return
         for bound in map(self._context.source, scans_in(query)):
