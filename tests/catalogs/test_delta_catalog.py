@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, Field
+from deltalake import DeltaTable, Field, write_deltalake
 
 from schema_core import TableEnvironment
 from schema_core.base.paths import ObjectPath
@@ -17,6 +18,7 @@ from schema_core.catalog.api import Catalog
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalogs.delta.catalog import DeltaCatalog
 from schema_core.catalogs.delta.object_files import path_of
+from schema_core.connectors.delta.client import schema_fields
 from schema_core.environment.connector import find_connector, validate
 from schema_core.errors import ConflictError, SchemaCoreError
 from schema_core.schema.unresolved import Schema
@@ -97,12 +99,15 @@ def execute(tmp_path: Path) -> Execute:
 
 def test_changes_of_columns(execute: Execute, tmp_path: Path) -> None:
     """What deltalake does not change is refused, and the table stays as it is."""
+    place = str(tmp_path / "default" / "t")
     execute("CREATE TABLE t (a INT NOT NULL COMMENT 'c', b STRING, n AS a + 1)")
     assert execute("ALTER TABLE t ADD (c ROW<x INT> COMMENT 'new')") is None
     assert execute("ALTER TABLE t MODIFY a INT COMMENT 'other'") is None
     assert execute("ALTER TABLE t SET ('own' = '1', 'delta.appendOnly' = 'true')") is None
     assert execute("ALTER TABLE t RESET ('own')") is None
-    before = DeltaTable(str(tmp_path / "default" / "t"))
+    table = pa.schema({"a": pa.int32(), "b": pa.string(), "c": pa.struct({"x": pa.int32()})})
+    write_deltalake(place, pa.Table.from_pylist([{"a": 1}], table), mode="append")
+    before = DeltaTable(place)
     for change in (
         "RENAME b TO d", "DROP b", "MODIFY b STRING NOT NULL", "MODIFY a BIGINT",
         "ADD d INT FIRST", "ADD d INT NOT NULL", "RESET ('delta.appendOnly')",
@@ -110,12 +115,35 @@ def test_changes_of_columns(execute: Execute, tmp_path: Path) -> None:
     ):  # fmt: skip
         assert execute(f"ALTER TABLE t {change}") == "not-in-delta", change
 
-    table = DeltaTable(str(tmp_path / "default" / "t"))
-    assert before.version() == table.version()
-    assert ["a", "b", "c"] == [field.name for field in table.schema().fields]
-    assert "other" == table.schema().fields[0].metadata["comment"]
-    assert table.schema().fields[0].nullable
-    assert "true" == table.metadata().configuration["delta.appendOnly"]
+    after = DeltaTable(place)
+    assert before.version() == after.version()
+    assert ["a", "b", "c"] == [field.name for field in after.schema().fields]
+    assert "other" == after.schema().fields[0].metadata["comment"]
+    assert after.schema().fields[0].nullable
+    assert "true" == after.metadata().configuration["delta.appendOnly"]
+
+
+def test_columns_of_a_table_without_files_are_changed(execute: Execute, tmp_path: Path) -> None:
+    place = str(tmp_path / "default" / "t")
+    execute("CREATE TABLE t (a INT, b STRING, k INT, n AS a + 1) PARTITIONED BY (k)")
+    identity = DeltaTable(place).metadata().id
+    for change in (
+        "DROP n", "RENAME b TO d", "MODIFY a BIGINT COMMENT 'c'", "ADD e INT NOT NULL FIRST",
+        "DROP a", "ADD a STRING", "SET ('delta.appendOnly' = 'true')",
+    ):  # fmt: skip
+        assert execute(f"ALTER TABLE t {change}") is None, change
+    assert execute("ALTER TABLE t ADD f TIMESTAMP(3) FIRST") == "not-in-delta"
+
+    table = DeltaTable(place)
+    columns = [(field["name"], field["type"], field["nullable"]) for field in schema_fields(table)]
+    assert [("e", "integer", False), ("d", "string", True), ("k", "integer", True),
+            ("a", "string", True)] == columns  # fmt: skip
+    assert (["k"], identity) == (table.metadata().partition_columns, table.metadata().id)
+    rows = pa.table({"e": pa.array([1], pa.int32()), "d": ["x"], "k": pa.array([2], pa.int32()),
+                     "a": ["y"]})  # fmt: skip
+    write_deltalake(place, rows, mode="append")
+    assert rows.to_pylist() == DeltaTable(place).to_pyarrow_table().to_pylist()
+    assert execute("ALTER TABLE t DROP d") == "not-in-delta"
 
 
 def test_a_change_adds_no_feature(execute: Execute, tmp_path: Path) -> None:

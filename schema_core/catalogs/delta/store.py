@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
-from deltalake import CommitProperties, DeltaTable, Field
+from deltalake import CommitProperties, DeltaTable, Field, Schema
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.catalog import objects
@@ -39,6 +40,7 @@ from schema_core.connectors.delta.definitions import (
     encode_definition,
     map_of,
 )
+from schema_core.connectors.delta.files import list_files
 from schema_core.connectors.delta.options import PATH, PROPERTY
 from schema_core.connectors.delta.writing import create_table
 from schema_core.connectors.open_tables.definitions import is_native, require_no_chosen_options
@@ -373,15 +375,13 @@ def _changes(table: DeltaTable, new: DeltaDefinition) -> list[Any]:
 
         changes.append(commit)
 
-    added = new.schema["fields"][len(old) :]
-    for before, after in zip(old, new.schema["fields"], strict=False):
-        _change_field(before, after, add)
-    if len(old) > len(new.schema["fields"]):
-        raise _refusal(f"the column {old[len(new.schema['fields'])]['name']!r} cannot be dropped")
-    if added:
-        if required := [item["name"] for item in added if not item["nullable"]]:
-            raise _refusal(f"the new column {required[0]!r} must be nullable")
-        add("add_columns", [Field.from_json(json.dumps(item)) for item in added])
+    try:
+        _change_fields(old, new.schema["fields"], add)
+    except UnsupportedError:
+        if not _can_replace_schema(table, new):
+            raise
+        changes = [partial(_replace_schema, table, new, once)]
+        old = new.schema["fields"]
     if properties := _changed_properties(metadata.configuration, new.properties):
         if table.protocol().writer_features is not None:
             raise _refusal("deltalake adds the feature 'variantType' when it sets a property")
@@ -392,6 +392,40 @@ def _changes(table: DeltaTable, new: DeltaDefinition) -> list[Any]:
     if (new.comment or "") != (metadata.description or ""):
         add("set_table_description", new.comment or "")
     return changes
+
+
+def _can_replace_schema(table: DeltaTable, new: DeltaDefinition) -> bool:
+    """Return whether a table has no files, so that none has the former columns.
+
+    A type that needs a feature of the table can only be part of it from the beginning.
+    """
+    features = table.protocol().writer_features or ()
+    has_types = "timestampNtz" in features or "timestamp_ntz" not in json.dumps(new.schema)
+    return has_types and not list_files(table)
+
+
+def _replace_schema(table: DeltaTable, new: DeltaDefinition, once: Mapping[str, Any]) -> None:
+    """Commit other columns, as the overwriting of no files."""
+    schema = Schema.from_json(json.dumps(new.schema))
+    with delta_errors():
+        table.create_write_transaction(
+            [], "overwrite", schema, partition_by=list(new.partitions), **once
+        )
+        table.update_incremental()
+
+
+def _change_fields(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], add: Any
+) -> None:
+    """Add the commits that change columns without files of others (`not-in-delta`)."""
+    for before, after in zip(old, new, strict=False):
+        _change_field(before, after, add)
+    if len(old) > len(new):
+        raise _refusal(f"the column {old[len(new)]['name']!r} cannot be dropped")
+    if added := new[len(old) :]:
+        if required := [item["name"] for item in added if not item["nullable"]]:
+            raise _refusal(f"the new column {required[0]!r} must be nullable")
+        add("add_columns", [Field.from_json(json.dumps(item)) for item in added])
 
 
 def _change_field(before: Mapping[str, Any], after: Mapping[str, Any], add: Any) -> None:
@@ -422,7 +456,7 @@ def _changed_properties(old: Mapping[str, str], new: Mapping[str, str]) -> dict[
 
 def _refusal(problem: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{problem}: deltalake changes definitions without rewriting files or mapping columns",
+        f"{problem}: deltalake neither rewrites files nor maps columns of a table that has files",
         code="not-in-delta",
         hint="CREATE TABLE AS with the new definition, or ALTER the table in another engine",
     )
