@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
+import json
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +191,12 @@ class Deletions(_FastAppendFiles):  # type: ignore[misc] # of a package without 
 
 
 def delete_rows(
-    table: Table, schema: Schema, rows: list[dict[str, Any]], ids: list[int] | None, *key: Any
+    table: Table,
+    schema: Schema,
+    rows: list[dict[str, Any]],
+    ids: list[int] | None,
+    *key: Any,
+    file_format: FileFormat = FileFormat.PARQUET,
 ) -> None:
     """Commit deletions of rows: by the columns with these ids, or by position."""
     path = f"{table.location()}/data/{len(table.snapshots())}-deletions.parquet"
@@ -197,7 +204,7 @@ def delete_rows(
     file = DataFile.from_args(
         content=DataFileContent.POSITION_DELETES if ids is None
         else DataFileContent.EQUALITY_DELETES,
-        file_path=path, file_format=FileFormat.PARQUET, partition=Record(*key),
+        file_path=path, file_format=file_format, partition=Record(*key),
         record_count=len(rows), file_size_in_bytes=Path(path).stat().st_size,
         column_sizes={}, value_counts={}, null_value_counts={}, nan_value_counts={},
         lower_bounds={}, upper_bounds={}, key_metadata=None, split_offsets=[4], equality_ids=ids,
@@ -258,3 +265,52 @@ def test_deletions_by_equality_of_partitions(run: Run, environment: TableEnviron
     delete_rows(table, Schema(id_), [{"id": 1}], [id_.field_id], 1)
 
     assert [(1, 2), (2, 1)] == run("SELECT id, p FROM t ORDER BY id, p")
+
+
+def test_tables_of_version_3(run: Run, environment: TableEnvironment, tmp_path: Path) -> None:
+    """Rows are read, unless tasks would need metadata that pyiceberg does not write."""
+    run("CREATE TABLE t (a INT, b STRING)")
+    run("INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+    made = load(environment, "t")
+
+    def register(name: str, *fields: dict[str, Any], **changes: Any) -> None:
+        """Add a table with the files of `t`, as an engine of version 3 describes it."""
+        file = load(environment, "t").metadata_location.removeprefix("file://")
+        path = tmp_path / f"{name}.metadata.json"
+        path.write_text(Path(file).read_text())
+        made.catalog.register_table(("default", name), str(path))
+        metadata = json.loads(path.read_text())
+        metadata |= {"format-version": 3, "next-row-id": 2, **copy.deepcopy(changes)}
+        for snapshot in metadata["snapshots"]:
+            snapshot |= {"first-row-id": 0, "added-rows": 2}
+        for schema in metadata["schemas"]:
+            schema["fields"] += [{"id": 50, "required": False, **field} for field in fields]
+        metadata["last-column-id"] = 50
+        path.write_text(json.dumps(metadata))
+
+    def code(statement: str) -> tuple[str, str]:
+        with pytest.raises(SchemaCoreError) as caught:
+            run(statement)
+        return caught.value.code, str(caught.value)
+
+    register("plain")
+    register("filled", {"name": "c", "type": "int", "initial-default": 7, "write-default": 7})
+    register("variants", {"name": "c", "type": "variant"})
+    register("emptied", snapshots=[], refs={}, **{"current-snapshot-id": None})
+    file = next(iter(made.scan().plan_files())).file
+    position = [{"file_path": file.file_path, "pos": 0}]
+    delete_rows(made, POSITIONAL_DELETE_SCHEMA, position, None, file_format=FileFormat.PUFFIN)
+    register("with_vectors")
+
+    assert [(1, "x"), (2, "y")] == run("SELECT * FROM plain ORDER BY a")
+    assert [(2, 2)] == run("SELECT COUNT(*), MAX(a) FROM plain")
+    assert [] == run("SELECT * FROM emptied")
+    assert [(1,), (2,)] == run("SELECT a FROM filled ORDER BY a")
+    unsupported = "iceberg-version-not-supported"
+    for statement in (
+        "SELECT c FROM filled", "SELECT * FROM with_vectors", "SELECT COUNT(*) FROM with_vectors",
+        "INSERT INTO plain VALUES (3, 'z')",
+    ):  # fmt: skip
+        assert unsupported == code(statement)[0], statement
+    failure, message = code("SELECT * FROM variants")
+    assert ("iceberg-failed", True) == (failure, "variant" in message)

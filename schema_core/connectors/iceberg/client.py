@@ -20,6 +20,7 @@ from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 
 from schema_core.base.lazy import regex
+from schema_core.base.plugins import require_modules
 from schema_core.base.secrets import mask_credentials
 from schema_core.base.text import shorten
 from schema_core.connectors.iceberg.options import (
@@ -49,6 +50,8 @@ EMBEDDED = "iceberg-catalog.db"
 #: Property of pyiceberg -> the option that sets it.
 OWN = {"type": CATALOG_TYPE, "uri": URI, "warehouse": WAREHOUSE, "credential": CREDENTIAL,
        "token": TOKEN}  # fmt: skip
+#: Kind of catalog -> the modules of its client, which pyiceberg installs by an extra.
+CLIENTS = {"hive": ("thrift",), "glue": ("boto3",)}
 #: Properties of pyiceberg that are not strings.
 MAPPINGS = frozenset({"auth", "ssl"})
 #: The versions of the format that pyiceberg writes.
@@ -67,9 +70,11 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
             or without the URI of the database of a remote warehouse; with code
             `invalid-option-value` for a warehouse in a home directory.
         UnsupportedError: with code `iceberg-property-not-supported`.
+        NotFoundError: with code `missing-extra` without the client of a metastore.
     """
     given = {key: option.of(options) for key, option in OWN.items()}
     properties = {key: value for key, value in given.items() if value is not None}
+    require_modules(*CLIENTS.get(properties["type"], ()))
     prefix = f"{PROPERTY.key}."
     for key, value in options.items():
         if key.startswith(prefix):
@@ -141,7 +146,8 @@ def require_no_class(names: Iterable[str]) -> None:
 def require_version(version: str | int) -> None:
     """Require a version of the format that pyiceberg writes.
 
-    Tasks have the metadata as pyiceberg writes it, so the rows of others are not read either.
+    Tasks have the metadata as pyiceberg writes it, so rows of others that only tasks read, such as
+    those of files with deletion vectors or of columns with default values, are not read either.
 
     Raises:
         UnsupportedError: with code `iceberg-version-not-supported`.
@@ -238,5 +244,5 @@ def _package(error: Exception) -> str:
 
 
 def _message(error: BaseException) -> str:
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return shorten(mask_credentials(lines[0]), MAX_MESSAGE)
+    text = " ".join(str(error).split()) or type(error).__name__
+    return shorten(mask_credentials(text), MAX_MESSAGE)

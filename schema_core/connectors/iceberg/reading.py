@@ -307,7 +307,8 @@ def read_frame(table: Table, context: ReadContext) -> DataFrame:
 def _is_native(task: FileScanTask) -> bool:
     path = task.file.file_path
     is_local = path.startswith(("/", "file:/")) and is_listed(path)
-    return is_local and not task.delete_files and task.file.file_format == FileFormat.PARQUET
+    is_plain = task.file.file_format == FileFormat.PARQUET and task.file.key_metadata is None
+    return is_local and is_plain and not task.delete_files
 
 
 def _native_columns(
@@ -369,9 +370,11 @@ def _frame_of_files(
 
 def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContext) -> DataFrame:
     """Return the rows of files that pyiceberg reads in tasks of Spark."""
+    schema = context.spark_schema
+    if not tasks:
+        return context.session.createDataFrame([], schema)
     require_version(table.metadata.format_version)
     access = FileAccess.of(table.metadata, table.io)
-    schema = context.spark_schema
     reader = FileReader(
         access, tuple(context.columns), stored_schema(schema), FILE_PATH in context.metadata
     )
@@ -380,7 +383,13 @@ def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContex
 
 
 def require_parquet(task: FileScanTask) -> FileScanTask:
-    """Return a task that a worker reads (`iceberg-failed` for a file in another format)."""
+    """Return a task that a worker reads (`iceberg-failed` for other files, and encrypted ones)."""
+    if task.file.key_metadata is not None:
+        raise ExternalError(
+            "encrypted files of Iceberg are not read",
+            code="iceberg-failed",
+            hint="read the table with the engine that has the keys",
+        )
     if task.file.file_format != FileFormat.PARQUET:
         raise ExternalError(
             f"files of Iceberg in the format {task.file.file_format} are not read",
