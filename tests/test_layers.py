@@ -101,7 +101,14 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
             ),
             *(
                 ("connectors/delta/connector.py", f"schema_core.connectors.delta.{module}")
-                for module in ("client", "files", "reading", "streams", "writing")
+                for module in (
+                    "client",
+                    "file_statistics",
+                    "files",
+                    "reading",
+                    "streams",
+                    "writing",
+                )
             ),
         ),
         "it imports deltalake",
@@ -110,7 +117,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     **dict.fromkeys(
         (
             ("connectors/iceberg/connector.py", f"schema_core.connectors.iceberg.{module}")
-            for module in ("client", "reading", "streams", "writing")
+            for module in ("client", "file_statistics", "reading", "streams", "writing")
         ),
         "it imports pyiceberg",
     ),

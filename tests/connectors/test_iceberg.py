@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark.sql.types import StringType as SparkString
 
 from schema_core.connectors.iceberg.client import open_catalog
+from schema_core.connectors.iceberg.file_statistics import file_statistics
 from schema_core.connectors.iceberg.options import (
     COLUMN_PROPERTY,
     PREFIXES,
@@ -26,9 +29,11 @@ from schema_core.connectors.iceberg.options import (
 )
 from schema_core.connectors.iceberg.streams import IcebergFiles
 from schema_core.connectors.iceberg.tasks import sort_rows
+from schema_core.connectors.open_tables.file_statistics import compute_aggregates
 from schema_core.connectors.open_tables.streams import NONE
-from schema_core.errors import ExternalError
+from schema_core.errors import ExternalError, NotFoundError
 from schema_core.mappings.iceberg.partitioning import make_order, parse_terms
+from schema_core.spark.connector import AggregateExpression, Aggregation
 from schema_core.types import DataTypes
 
 SCHEMA = Schema(
@@ -127,3 +132,52 @@ def test_streams_refuse_snapshots_that_remove_rows(table: Table) -> None:
         assert hint in (caught.value.hint or "")
     skipping = {"streaming-skip-delete-snapshots": "true"}
     assert [(3, "b3")] == rows_between(table, second, last, skipping)
+
+
+def test_statistics_are_those_of_exact_bounds(table: Table) -> None:
+    """Files are older than a wider type and a new column; one has no bounds, one only NULL."""
+    types = {"a": DataTypes.BIGINT(), "b": DataTypes.STRING()}
+    context: Any = SimpleNamespace(physical_columns=types, options={})
+    table.update_schema().update_column("a", LongType()).commit()
+    table.append(pa.table({"a": pa.array([None, None], pa.int64()), "b": ["x", None]}))
+    table.append(pa.table({"a": [-(2**40)], "b": ["y"]}))
+    statistics = file_statistics(table, types, context)
+    calls = [
+        AggregateExpression(function, column, DataTypes.BIGINT(), f"{function}{column}")
+        for function, column in (("COUNT", None), ("COUNT", "a"), ("COUNT", "b"), ("MIN", "a"),
+                                 ("MAX", "a"))
+    ]  # fmt: skip
+
+    assert statistics is not None
+    assert (5, 3, 4, -(2**40), 2) == compute_aggregates(
+        Aggregation((), tuple(calls)), types, statistics
+    )
+    of_strings = AggregateExpression("MIN", "b", DataTypes.STRING(), "x")
+    assert compute_aggregates(Aggregation((), (of_strings,)), types, statistics) is None
+    required = {**types, "a": DataTypes.BIGINT().not_null()}
+    assert compute_aggregates(Aggregation((), (calls[1],)), required, statistics) is None
+    assert (5,) == compute_aggregates(Aggregation((), (calls[0],)), required, statistics)
+
+    with table.transaction() as transaction:
+        transaction.set_properties({"write.metadata.metrics.column.a": "counts"})
+    table.append(pa.table({"a": [7], "b": ["z"]}))
+    statistics = file_statistics(table, types, context) or []
+    assert (6, 4) == compute_aggregates(Aggregation((), tuple(calls[:2])), types, statistics)
+    assert compute_aggregates(Aggregation((), (calls[3],)), types, statistics) is None
+    table.update_schema().add_column("c", LongType()).commit()
+    types["c"] = DataTypes.BIGINT()
+    of_new = AggregateExpression("COUNT", "c", DataTypes.BIGINT(), "x")
+    statistics = file_statistics(table, types, context) or []
+    assert compute_aggregates(Aggregation((), (of_new,)), types, statistics) is None
+
+
+@pytest.mark.parametrize(("kind", "module"), [("hive", "thrift"), ("glue", "boto3")])
+def test_the_client_of_a_metastore_is_needed(
+    kind: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(NotFoundError) as caught:
+        open_catalog("lake", {"catalog-type": kind, "uri": "thrift://localhost:1"})
+    assert "missing-extra" == caught.value.code
+    assert module in str(caught.value)

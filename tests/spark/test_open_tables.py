@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
+from schema_core.connectors.open_tables.connector import OpenTableConnector
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.result import TableResult
 from schema_core.environment.table_environment import TableEnvironment
@@ -171,3 +172,64 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.5)
+
+
+#: Queries of aggregates -> whether the statistics of Iceberg's and Delta's files have them.
+AGGREGATES = {
+    "COUNT(*), COUNT(1), COUNT(i), COUNT(s), COUNT(f)": (True, True),
+    "MIN(i), MAX(i), MIN(b), MAX(b), MIN(d), MAX(d), COUNT(e), MIN(e)": (True, True),
+    "MIN(p), MAX(p), MIN(t), MAX(t), MIN(z), MAX(z)": (True, False),
+    "MAX(k), COUNT(k)": (True, True),
+    "MIN(s)": (False, False),
+    "MAX(f)": (False, False),
+    "MAX(w)": (False, False),
+    "COUNT(r)": (False, False),
+    "SUM(i)": (False, False),
+    "COUNT(*) FROM t WHERE i > 1": (False, False),
+    "k, COUNT(*) FROM t GROUP BY k": (False, False),
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_statistics_of_files_are_aggregates(
+    run: Run, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(f"USE CATALOG {form}")
+    run(
+        "CREATE TABLE t (i INT, b BIGINT, d DATE, p DECIMAL(9, 2), t TIMESTAMP(6),"
+        " z TIMESTAMP_LTZ(6), s STRING, f DOUBLE, e BIGINT, w DECIMAL(20, 0), r ROW<x INT>,"
+        " k INT) PARTITIONED BY (k)"
+    )
+    run(
+        "INSERT INTO t VALUES (1, 9223372036854775807, DATE '2020-01-02', -1.25,"
+        " TIMESTAMP '1969-12-31 23:59:59.999999', TO_TIMESTAMP_LTZ(1500, 3), 'a', 1.5,"
+        " CAST(NULL AS BIGINT), 3, ROW(1), 1), (CAST(NULL AS INT), -5, DATE '0001-01-01', 2.5,"
+        " TIMESTAMP '2020-01-01 00:00:00.000001', TO_TIMESTAMP_LTZ(1501, 3), 'b', 2,"
+        " CAST(NULL AS BIGINT), 4, ROW(2), 2), (-7, 0, DATE '9999-12-31', 0,"
+        " CAST(NULL AS TIMESTAMP(6)), CAST(NULL AS TIMESTAMP_LTZ(6)), CAST(NULL AS STRING), 0,"
+        " CAST(NULL AS BIGINT), 5, ROW(3), 1)"
+    )
+    apply, accepted = OpenTableConnector.apply_aggregates, list[bool]()
+
+    def recorded(*arguments: Any) -> bool:
+        accepted.append(apply(*arguments))
+        return accepted[-1]
+
+    for query, expected in AGGREGATES.items():
+        accepted.clear()
+        statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM t"
+        monkeypatch.setattr(OpenTableConnector, "apply_aggregates", recorded)
+        pushed = run(statement)
+        monkeypatch.setattr(OpenTableConnector, "apply_aggregates", lambda *_: False)
+
+        assert (run(statement), expected[FORMATS.index(form)]) == (pushed, any(accepted)), query
+    monkeypatch.setattr(OpenTableConnector, "apply_aggregates", apply)
+    count = "SELECT COUNT(*), MAX(b) FROM t"
+    run("DELETE FROM t WHERE b = 9223372036854775807")
+    assert [(2, 0)] == run(count)
+    run("DELETE FROM t")
+    assert [(0, None)] == run(count)
+    key = {"iceberg": "partition-by", "delta": "delta.appendOnly"}[form]
+    with pytest.raises(SchemaCoreError) as caught:
+        run(f"SELECT i FROM t /*+ OPTIONS('{key}' = 'true') */")
+    assert "invalid-hint" == caught.value.code

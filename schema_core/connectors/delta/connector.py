@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.connectors.delta.options import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from schema_core.connectors.open_tables.file_statistics import FileStatistics
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, WriteContext
     from schema_core.spark.filters import Filter
@@ -80,7 +81,16 @@ class DeltaConnector(OpenTableConnector):
 
         return FilterResult.of([item for item in filters if prunes(item)], filters)
 
-    def read(self, context: ReadContext) -> DataFrame:
+    def file_statistics(
+        self, columns: Collection[str], context: ReadContext
+    ) -> list[FileStatistics] | None:
+        """Return the statistics of the files of the chosen version; codes as `read_rows`."""
+        from schema_core.connectors.delta.client import open_version
+        from schema_core.connectors.delta.file_statistics import file_statistics
+
+        return file_statistics(open_version(context.options), columns, context)
+
+    def read_rows(self, context: ReadContext) -> DataFrame:
         """Return the rows of the chosen version.
 
         Codes: `table-not-found`, `source-schema-mismatch`, `not-found` (no such version),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -35,6 +35,7 @@ from schema_core.spark.session.worker_package import send_package
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from schema_core.connectors.open_tables.file_statistics import FileStatistics
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.spark.connector import ReadContext, WriteContext
     from schema_core.spark.filters import Filter
@@ -76,7 +77,16 @@ class IcebergConnector(OpenTableConnector):
         accepted = [item for item in filters if pruning_expression(item) is not None]
         return FilterResult.of(accepted, filters)
 
-    def read(self, context: ReadContext) -> DataFrame:
+    def file_statistics(
+        self, columns: Collection[str], context: ReadContext
+    ) -> list[FileStatistics] | None:
+        """Return the statistics of the files of the chosen snapshot; codes as `read_rows`."""
+        from schema_core.connectors.iceberg.client import open_table
+        from schema_core.connectors.iceberg.file_statistics import file_statistics
+
+        return file_statistics(open_table(context.options), columns, context)
+
+    def read_rows(self, context: ReadContext) -> DataFrame:
         """Return the rows of the chosen snapshot.
 
         Codes: `table-not-found`, `source-schema-mismatch`, `not-found` (no such snapshot),

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from schema_core.connectors.open_tables.file_statistics import (
+    FileStatistics,
+    aggregated_columns,
+    compute_aggregates,
+)
 from schema_core.connectors.open_tables.frames import FILE_PATH
 from schema_core.environment.connector import Boundedness
 from schema_core.errors import UnsupportedError
@@ -13,6 +18,7 @@ from schema_core.spark.connector import (
     ConnectorBase,
     RowLevelInfo,
     RowLevelMode,
+    SupportsAggregatePushDown,
     SupportsFilterPushDown,
     SupportsLimitPushDown,
     SupportsOverwrite,
@@ -31,12 +37,13 @@ if TYPE_CHECKING:
 
     from schema_core.catalog.objects import CatalogTable
     from schema_core.connectors.open_tables.staging import OpenTableStage
-    from schema_core.spark.connector import WriteContext
+    from schema_core.spark.connector import Aggregation, ReadContext, WriteContext
     from schema_core.types import DataType
 
 
 class OpenTableConnector(
     ConnectorBase,
+    SupportsAggregatePushDown,
     SupportsFilterPushDown,
     SupportsLimitPushDown,
     SupportsOverwrite,
@@ -56,6 +63,10 @@ class OpenTableConnector(
 
     metadata: Mapping[str, DataType] = {FILE_PATH: DataTypes.STRING().not_null()}
 
+    def __init__(self) -> None:
+        #: What `apply_aggregates` has computed.
+        self._aggregates: tuple[Any, ...] = ()
+
     @abstractmethod
     def is_stream(self, options: Mapping[str, str]) -> bool:
         """Return whether a streaming job reads the rows that are appended later, too."""
@@ -64,6 +75,35 @@ class OpenTableConnector(
         """Return that a table that is read as a stream is unbounded; others have one version."""
         is_stream = self.is_stream(options)
         return Boundedness.CONTINUOUS_UNBOUNDED if is_stream else Boundedness.BOUNDED
+
+    @abstractmethod
+    def file_statistics(
+        self, columns: Collection[str], context: ReadContext
+    ) -> Iterable[FileStatistics] | None:
+        """Return the statistics of the files of a version; None if one has deleted rows.
+
+        Errors are those of `read`.
+        """
+
+    def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
+        """Return whether the statistics of files have the aggregates; errors as `read`."""
+        columns = aggregated_columns(aggregation)
+        files = None if columns is None else self.file_statistics(columns, context)
+        if files is None:
+            return False
+        values = compute_aggregates(aggregation, context.physical_columns, files)
+        self._aggregates = values or ()
+        return values is not None
+
+    @abstractmethod
+    def read_rows(self, context: ReadContext) -> DataFrame:
+        """Return the rows of `read`, which is not of aggregates."""
+
+    def read(self, context: ReadContext) -> DataFrame:
+        """Return the rows of the chosen version, or its aggregates; errors as `read_rows`."""
+        if context.aggregation is not None:
+            return context.frame([self._aggregates])
+        return self.read_rows(context)
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into new files; errors are those of the job."""
