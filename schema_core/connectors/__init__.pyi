@@ -41,6 +41,7 @@ from schema_core.spark.connector import ReadContext as ReadContext
 from schema_core.spark.connector import RowLevelInfo as RowLevelInfo
 from schema_core.spark.connector import RowLevelMode as RowLevelMode
 from schema_core.spark.connector import RowLevelWrite as RowLevelWrite
+from schema_core.spark.connector import SortOrder as SortOrder
 from schema_core.spark.connector import SparkConnector as SparkConnector
 from schema_core.spark.connector import SupportsAggregatePushDown as SupportsAggregatePushDown
 from schema_core.spark.connector import SupportsBucketing as SupportsBucketing
@@ -70,12 +71,14 @@ from schema_core.spark.connector import SupportsStreamingRead as SupportsStreami
 from schema_core.spark.connector import (
     SupportsTargetColumnWriting as SupportsTargetColumnWriting,
 )
+from schema_core.spark.connector import SupportsTopNPushDown as SupportsTopNPushDown
 from schema_core.spark.connector import SupportsTruncate as SupportsTruncate
 from schema_core.spark.connector import SupportsUpdatePushDown as SupportsUpdatePushDown
 from schema_core.spark.connector import SupportsUpsert as SupportsUpsert
 from schema_core.spark.connector import SupportsVectorSearch as SupportsVectorSearch
 from schema_core.spark.connector import SupportsWriteValidation as SupportsWriteValidation
 from schema_core.spark.connector import TableContext as TableContext
+from schema_core.spark.connector import TopN as TopN
 from schema_core.spark.connector import VectorQuery as VectorQuery
 from schema_core.spark.connector import WriteContext as WriteContext
 from schema_core.spark.connector import metadata_column as metadata_column

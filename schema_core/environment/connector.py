@@ -90,6 +90,8 @@ class Ability(Enum):
     PARTITION_PUSH_DOWN = "partition push-down"
     #: COUNT, MIN, MAX and SUM are offered (`SupportsAggregatePushDown`)
     AGGREGATE_PUSH_DOWN = "aggregate push-down"
+    #: the first rows by ORDER BY are offered (`SupportsTopNPushDown`)
+    TOP_N_PUSH_DOWN = "top-N push-down"
     #: the columns that INSERT names are offered (`SupportsTargetColumnWriting`)
     TARGET_COLUMNS = "target columns"
     #: DELETE deletes rows (`SupportsRowLevelDelete`)

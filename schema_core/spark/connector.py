@@ -180,6 +180,37 @@ class Aggregation:
         return f"{', '.join(map(str, self.aggregates)) or 'none'}{by}"
 
 
+class SortOrder(NamedTuple):
+    """A key of ORDER BY: a physical column, and where its NULLs are."""
+
+    column: str
+    descending: bool
+    nulls_last: bool
+
+    def __str__(self) -> str:
+        default = self.nulls_last is self.descending
+        nulls = "" if default else f" NULLS {'LAST' if self.nulls_last else 'FIRST'}"
+        return f"{self.column}{' DESC' if self.descending else ''}{nulls}"
+
+
+@dataclass(frozen=True, slots=True)
+class TopN:
+    """The first rows of a table by ORDER BY, of those for which all filters are TRUE.
+
+    Attributes:
+        order: The keys, the first one first; rows with equal keys are in any order.
+        limit: The number of rows, those of OFFSET included.
+        filters: The filters of the query, all of them exact.
+    """
+
+    order: tuple[SortOrder, ...]
+    limit: int
+    filters: tuple[Filter, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.limit} by {', '.join(map(str, self.order))}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadContext(TableContext):
     """The table that a connector reads, and what the query needs of it.
@@ -194,6 +225,8 @@ class ReadContext(TableContext):
             TRUE; None for all. Only with `Ability.LIMIT_PUSH_DOWN`.
         aggregation: The aggregates that `read` returns instead of rows, in `columns`. Only after
             `apply_aggregates` has accepted them.
+        top_n: The rows that the query needs; `read` may return more. Only after `apply_top_n` has
+            accepted them.
         groups: The values of `RowLevelInfo.group` whose rows are read; None for all rows. Only for
             a connector that returned a group.
         keys: The keys that a join looks up; None for all rows. Only for `SupportsKeyedLookup`.
@@ -206,6 +239,7 @@ class ReadContext(TableContext):
     partitions: tuple[CatalogPartitionSpec, ...] | None = None
     limit: int | None = None
     aggregation: Aggregation | None = None
+    top_n: TopN | None = None
     groups: frozenset[str] | None = None
     keys: LookupKeys | None = None
     by_key: bool = False
@@ -654,6 +688,23 @@ class SupportsAggregatePushDown(SparkConnector, Protocol):
 
 
 @runtime_checkable
+class SupportsTopNPushDown(SparkConnector, Protocol):
+    """A connector with `Ability.TOP_N_PUSH_DOWN`: it finds the first rows of ORDER BY with LIMIT.
+
+    They are offered for a query of one table if all its conditions are filters. The query sorts the
+    rows as well.
+    """
+
+    def apply_top_n(self, top_n: TopN, context: ReadContext) -> bool:
+        """Return whether `read` returns these rows, which it gets as `ReadContext.top_n`.
+
+        A connector that accepts filters gets them as `ReadContext.filters` as well; one that leaves
+        a filter remaining is not asked. Refuse columns that the system orders by other rules, such
+        as strings by a collation, and NULL in another place.
+        """
+
+
+@runtime_checkable
 class SupportsFilterExplanation(SparkConnector, Protocol):
     """A connector whose frames Spark pushes filters into, which EXPLAIN shows."""
 
@@ -844,6 +895,7 @@ ABILITIES: Mapping[type, Ability] = {
     SupportsLimitPushDown: Ability.LIMIT_PUSH_DOWN,
     SupportsPartitionPushDown: Ability.PARTITION_PUSH_DOWN,
     SupportsAggregatePushDown: Ability.AGGREGATE_PUSH_DOWN,
+    SupportsTopNPushDown: Ability.TOP_N_PUSH_DOWN,
     SupportsTargetColumnWriting: Ability.TARGET_COLUMNS,
     SupportsRowLevelDelete: Ability.ROW_LEVEL_DELETE,
     SupportsRowLevelUpdate: Ability.ROW_LEVEL_UPDATE,
@@ -975,6 +1027,7 @@ METHODS: Mapping[Ability, str] = {
     Ability.FILTER_PUSH_DOWN: "apply_filters",
     Ability.PARTITION_PUSH_DOWN: "list_partitions",
     Ability.AGGREGATE_PUSH_DOWN: "apply_aggregates",
+    Ability.TOP_N_PUSH_DOWN: "apply_top_n",
     Ability.ROW_LEVEL_DELETE: "apply_row_level_delete",
     Ability.ROW_LEVEL_UPDATE: "apply_row_level_update",
     Ability.DELETE_PUSH_DOWN: "apply_delete_filters",

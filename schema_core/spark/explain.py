@@ -68,6 +68,8 @@ class ExplainRecorder:
             lines[1:] = [f"  aggregates: {context.aggregation}"]
             offered = list(context.aggregation.filters)
             accepted = {*map(str, offered)}
+        if context.top_n is not None:
+            accepted |= set(map(str, context.top_n.filters))
         for item in offered:
             by = "Spark (see its plan)"
             if str(item) in accepted:
@@ -81,6 +83,8 @@ class ExplainRecorder:
             lines.append(f"  partitions: {len(context.partitions)} ({shown}{more})")
         if context.limit is not None:
             lines.append(f"  limit: {context.limit}")
+        if context.top_n is not None:
+            lines.append(f"  first rows: {context.top_n}")
         self.computed += [
             column.expression.typed
             for column in context.table.resolved_schema.columns

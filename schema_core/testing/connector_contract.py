@@ -880,6 +880,7 @@ RULES: Mapping[str, Rule] = {
     "test_aggregates_are_those_of_the_rows": Rule(
         "SupportsAggregatePushDown", f"{PAGE}#push-down"
     ),
+    "test_first_rows_are_those_of_the_order": Rule("SupportsTopNPushDown", f"{PAGE}#push-down"),
     "test_partitions_that_filters_select_have_all_rows": Rule(
         "SupportsPartitionPushDown", f"{PAGE}#push-down"
     ),

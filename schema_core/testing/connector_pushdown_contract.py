@@ -84,17 +84,7 @@ class ConnectorPushDownContract:
             for name, value in {**PREDICATE_COLUMNS, "w": NUMBERS}.items()
             if value.sample in self.types
         }
-        name = table(", ".join(f"{key} {column.type}" for key, column in columns.items()))
-        rows = (
-            ", ".join(
-                f"CAST({each.values[place] or 'NULL'} AS {each.type})" for each in columns.values()
-            )
-            for place in (*range(6), 0, 1)
-        )
-        values = " UNION ALL ".join(f"SELECT {row}" for row in rows)
-        run(f"INSERT INTO {name} {values}")
-        reference = f"{name}_reference"
-        run(f"CREATE TEMPORARY VIEW {reference} ({', '.join(columns)}) AS {values}")
+        name, reference = self._tables_of_values(table, run, columns, (*range(6), 0, 1))
         queries = _aggregating_queries(columns)
         computed, expected = (
             run(_number_queries(query % each for query in queries)) for each in (name, reference)
@@ -103,6 +93,45 @@ class ConnectorPushDownContract:
         wrong = [query % name for place, query in enumerate(queries) if place in different]
         assert not wrong, f"wrong aggregates: {'; '.join(wrong)}"
         assert expected == computed
+
+    def test_first_rows_are_those_of_the_order(
+        self, table: MakeTable, run: Any, connector: Any
+    ) -> None:
+        """The first rows of ORDER BY with LIMIT that a connector finds are those of Flink."""
+        need_write(connector)
+        need_ability(connector, Ability.TOP_N_PUSH_DOWN)
+        columns = {
+            name: value
+            for name, value in {**PREDICATE_COLUMNS, "w": NUMBERS}.items()
+            if value.sample in self.types
+        }
+        name, reference = self._tables_of_values(table, run, columns, range(6))
+        queries = _sorting_queries(columns)
+        first, expected = (
+            run(_number_queries(query % each for query in queries)) for each in (name, reference)
+        )
+        different = {number for number, *_ in {*first} ^ {*expected}}
+        wrong = [query % name for place, query in enumerate(queries) if place in different]
+        assert not wrong, f"wrong first rows: {'; '.join(wrong)}"
+        assert expected == first
+
+    @staticmethod
+    def _tables_of_values(
+        table: MakeTable, run: Any, columns: Mapping[str, PredicateColumn], places: Iterable[int]
+    ) -> tuple[str, str]:
+        """Return a table with some of the values of columns, and a view of the same rows."""
+        name = table(", ".join(f"{key} {column.type}" for key, column in columns.items()))
+        rows = (
+            ", ".join(
+                f"CAST({each.values[place] or 'NULL'} AS {each.type})" for each in columns.values()
+            )
+            for place in places
+        )
+        values = " UNION ALL ".join(f"SELECT {row}" for row in rows)
+        run(f"INSERT INTO {name} {values}")
+        reference = f"{name}_reference"
+        run(f"CREATE TEMPORARY VIEW {reference} ({', '.join(columns)}) AS {values}")
+        return name, reference
 
     def test_partitions_that_filters_select_have_all_rows(
         self, table: MakeTable, run: Any, connector: Any
@@ -199,6 +228,26 @@ def _aggregating_queries(columns: Mapping[str, object]) -> list[str]:
             f"CAST(n AS STRING), {counted} FROM %s GROUP BY n HAVING COUNT(*) > 1 AND SUM(w) > 0"
         )
     return queries
+
+
+def _sorting_queries(columns: Mapping[str, object]) -> list[str]:
+    """Return queries of the values of a key, without SELECT and with `%s` for the table."""
+    keys = [name for name in columns if name in _ORDERED]
+    clauses = [
+        (name, f"ORDER BY {name}{direction} LIMIT {limit}")
+        for name in keys
+        for direction, limit in (("", 2), (" DESC", 2), (" DESC NULLS FIRST", 1),
+                                 (" NULLS LAST", 5), (" NULLS LAST", "1 OFFSET 3"))
+    ]  # fmt: skip
+    if {*columns} >= {"n", "s", "w"}:
+        clauses += [
+            ("w", "WHERE n > 1 ORDER BY w DESC LIMIT 1"),
+            ("w", "WHERE n > 1 AND s IS NOT NULL ORDER BY n, w DESC LIMIT 2"),
+        ]
+    return [
+        f"k FROM (SELECT CAST({name} AS STRING) AS k FROM %s {clause}) AS q"
+        for name, clause in clauses
+    ]
 
 
 def _pushing_queries(name: str, conditions: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The queries of aggregates that are sent to a database."""
+"""The queries of aggregates and first rows that are sent to a database."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from schema_core.connectors.jdbc.aggregation import JdbcAggregation
+from schema_core.connectors.jdbc.aggregation import JdbcAggregation, top_n_clauses
 from schema_core.connectors.jdbc.dialects import (
     MYSQL,
+    ORACLE,
     POSTGRESQL,
     SQL_SERVER,
     SQLITE,
@@ -17,7 +18,7 @@ from schema_core.connectors.jdbc.dialects import (
     JdbcDialect,
     Selected,
 )
-from schema_core.spark.connector import AggregateExpression, Aggregation
+from schema_core.spark.connector import AggregateExpression, Aggregation, SortOrder, TopN
 from schema_core.types import DataType, parse_type
 
 if TYPE_CHECKING:
@@ -107,3 +108,24 @@ def test_rows_that_cannot_be_read_are_counted_by_a_check() -> None:
     assert pushed.sql is not None
     assert 'MIN(CASE WHEN i IS NULL THEN 1 END) AS "schema_core_check"' in pushed.sql
     assert "`b` bigint, `x` BIGINT, `schema_core_check` INT" == pushed.schema
+
+
+@pytest.mark.parametrize(
+    ("dialect", "key", "expected"),
+    [
+        (POSTGRESQL, "d", " ORDER BY d ASC NULLS LAST LIMIT 3"),
+        (ORACLE, "i", " ORDER BY i ASC NULLS LAST FETCH FIRST 3 ROWS ONLY"),
+        (SQLITE, "b", " ORDER BY b ASC NULLS LAST LIMIT 3"),
+        (SQLITE, "d", None),
+        (POSTGRESQL, "s", None),
+        (POSTGRESQL, "f", None),
+        (POSTGRESQL, "late", None),
+        (MYSQL, "i", None),
+    ],
+)
+def test_first_rows_are_found_where_the_database_orders_alike(
+    dialect: JdbcDialect, key: str, expected: str | None
+) -> None:
+    top_n = TopN((SortOrder(key, descending=False, nulls_last=True),), 3)
+
+    assert expected == top_n_clauses(Columns(), dialect, top_n)

@@ -21,6 +21,7 @@ from schema_core.connectors import (
     Filter,
     FilterResult,
     ReadContext,
+    SortOrder,
     Stage,
     SupportsAggregatePushDown,
     SupportsFilterPushDown,
@@ -31,7 +32,9 @@ from schema_core.connectors import (
     SupportsProjectionPushDown,
     SupportsStaging,
     SupportsTargetColumnWriting,
+    SupportsTopNPushDown,
     SupportsUpsert,
+    TopN,
     WriteContext,
     integer,
     metadata_column,
@@ -39,7 +42,7 @@ from schema_core.connectors import (
 from schema_core.types import DataTypes
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from schema_core.types import DataType
 
@@ -84,6 +87,7 @@ class MemoryConnector(
     SupportsLimitPushDown,
     SupportsPartitionPushDown,
     SupportsAggregatePushDown,
+    SupportsTopNPushDown,
     SupportsTargetColumnWriting,
 ):
     """Rows of a table by its option `place`."""
@@ -111,6 +115,9 @@ class MemoryConnector(
     def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
         return True
 
+    def apply_top_n(self, top_n: TopN, context: ReadContext) -> bool:
+        return True
+
     def list_partitions(self, context: ReadContext) -> list[CatalogPartitionSpec]:
         keys = context.table.partition_keys
         specs = {self.partition(row, keys): None for row in self.stored(context)}
@@ -129,6 +136,9 @@ class MemoryConnector(
         frame = context.filter_rows(every.frame(rows))
         if context.aggregation is not None:
             return self.aggregate(frame, context.aggregation, context)
+        if context.top_n is not None:
+            keys = [self.sort_key(key) for key in context.top_n.order]
+            frame = frame.orderBy(*keys).limit(context.top_n.limit)
         return frame.select(
             [frame[f"`{name.replace('`', '``')}`"] for name in context.spark_schema.names]
         )
@@ -155,6 +165,12 @@ class MemoryConnector(
 
     def key(self, name: str, type_: str) -> str:
         return f"`{name}`"
+
+    def sort_key(self, key: SortOrder) -> Column:
+        column = expr(f"`{key.column}`")
+        if key.descending:
+            return column.desc_nulls_last() if key.nulls_last else column.desc_nulls_first()
+        return column.asc_nulls_last() if key.nulls_last else column.asc_nulls_first()
 
     def call(self, call: AggregateExpression) -> str:
         return f"{call.function}({'*' if call.column is None else f'`{call.column}`'})"
@@ -499,6 +515,28 @@ class SumsOfNothingAreZero(MemoryConnector):
         return f"COALESCE({text}, 0)" if call.function == "SUM" else text
 
 
+class LimitsBeforeOrder(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        limit = context.top_n and context.top_n.limit
+        return super().read(replace(context, top_n=None, limit=limit))
+
+
+class SortsByACollation(MemoryConnector):
+    def sort_key(self, key: SortOrder) -> Column:
+        return expr("LOWER(s)") if key.column == "s" else super().sort_key(key)
+
+
+class SortsNullLast(MemoryConnector):
+    def sort_key(self, key: SortOrder) -> Column:
+        return super().sort_key(key._replace(nulls_last=True))
+
+
+class ForgetsOffset(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        top_n = context.top_n and replace(context.top_n, limit=min(context.top_n.limit, 2))
+        return super().read(replace(context, top_n=top_n))
+
+
 class ForgetsPartitionsOfNull(MemoryConnector):
     def list_partitions(self, context: ReadContext) -> list[CatalogPartitionSpec]:
         return [spec for spec in super().list_partitions(context) if "DEFAULT" not in str(spec)]
@@ -548,6 +586,10 @@ WRONG: Mapping[type[MemoryConnector], str] = {
     GroupsByACollation: "test_aggregates_are_those_of_the_rows",
     AddsWithoutFilters: "test_aggregates_are_those_of_the_rows",
     SumsOfNothingAreZero: "test_aggregates_are_those_of_the_rows",
+    LimitsBeforeOrder: "test_first_rows_are_those_of_the_order",
+    SortsByACollation: "test_first_rows_are_those_of_the_order",
+    SortsNullLast: "test_first_rows_are_those_of_the_order",
+    ForgetsOffset: "test_first_rows_are_those_of_the_order",
     ForgetsPartitionsOfNull: "test_partitions_that_filters_select_have_all_rows",
     ListsTheFirstPartition: "test_partitions_that_filters_select_have_all_rows",
     KeepsNamedColumns: "test_the_columns_that_insert_names_are_written",

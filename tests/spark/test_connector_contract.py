@@ -29,6 +29,7 @@ from tests.spark.memory_connector import (
     LeavesFiles,
     MemoryConnector,
     RepeatsMicroBatches,
+    SortsNullLast,
     StoresAbortedRows,
     TruncatesTimes,
 )
@@ -103,6 +104,7 @@ class FormatContract(FilesContract):
     test_the_columns_that_insert_names_are_written = None  # type: ignore[assignment]
     test_aggregates_are_those_of_the_rows = None  # type: ignore[assignment]
     test_partitions_that_filters_select_have_all_rows = None  # type: ignore[assignment]
+    test_first_rows_are_those_of_the_order = None  # type: ignore[assignment]
     test_buckets = test_accepted_filters_and_limits_are_applied = None  # type: ignore[assignment]
 
 
@@ -229,6 +231,7 @@ REASONS = {
     StoresAbortedRows: "rows of an aborted job are visible",
     CountsNull: "COUNT(n)",
     GroupsByACollation: "GROUP BY s",
+    SortsNullLast: "ORDER BY n LIMIT",
     ForgetsPartitionsOfNull: "p2 IS NULL",
     LeavesFiles: "an aborted job leaves files: ['staged-",
 }

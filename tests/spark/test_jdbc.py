@@ -324,8 +324,11 @@ def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
     assert lite.rows("SELECT * FROM t") == [row, (2, *[None] * 9)]
     assert "GreaterThan(id,1)" in lite.pushed("SELECT id FROM t WHERE id > 1 AND s = 'x'")
     scans = lite.scans("SELECT id FROM t WHERE id > 1 AND s = 'x' AND d > DATE '2020-01-01'")
-    assert "filter for the database as GreaterThan(id,1): `id` > 1" in scans
-    assert "filter for Spark (SQLite compares strings such as 's' by other rules): " in scans
+    assert "filter for the connector: `id` > 1" in scans
+    assert "filter for the connector: `s` = 'x'" in scans
+    assert "filter for Spark (SQLite compares strings such as 's' by other rules): " in lite.scans(
+        "SELECT id FROM t WHERE s LIKE 'x'"
+    )
     assert "filter for Spark ('d' is read from SQLite as a string): " in scans
     for update, problem in (
         ("id = 5000000000", "column 'id': a value is not a valid INT"),
@@ -467,9 +470,9 @@ def test_predicates_are_pushed_down(pg: Tables) -> None:
     scans = pg.scans(
         "SELECT d FROM t WHERE id IN (2, 3) AND s LIKE 'y%' AND n < id AND id IS NOT NULL"
     )
-    assert "filter for the database as In(id, [2,3]): `id` IN (2, 3)" in scans
+    assert "filter for the connector: `id` IN (2, 3)" in scans
     assert "filter for the database as StringStartsWith(s,y): `s` LIKE 'y%'" in scans
-    assert "filter for the database as IsNotNull(id): `id` IS NOT NULL" in scans
+    assert "filter for the connector: `id` IS NOT NULL" in scans
     assert "filter for Spark (its JDBC source has no such condition): `n` < `id`" in scans
     each = (f"SELECT {i}, id FROM t WHERE {item}" for i, item in enumerate(predicates))
     assert pg.rows(" UNION ALL ".join(each)) == [(i, 2) for i in range(len(predicates))]
@@ -1445,6 +1448,20 @@ AGGREGATES: Mapping[str, tuple[bool, bool]] = {
     "n, RANK() OVER (ORDER BY COUNT(*)) FROM a GROUP BY n": (True, True),
     "COUNT(*) FROM a GROUP BY GROUPING SETS ((n), ())": (False, False),
 }
+#: Queries of first rows, without rows of equal keys -> the same.
+FIRST_ROWS: Mapping[str, tuple[bool, bool]] = {
+    "n, s FROM a ORDER BY i LIMIT 2": (True, True),
+    "n FROM a ORDER BY d DESC LIMIT 2": (False, True),
+    "i FROM a ORDER BY s LIMIT 2": (False, False),
+    "s FROM a ORDER BY b DESC NULLS FIRST LIMIT 1 OFFSET 1": (True, True),
+    "i FROM a ORDER BY f DESC LIMIT 2": (False, False),
+    "i FROM a ORDER BY p NULLS LAST LIMIT 2": (False, True),
+    "s, d FROM a WHERE n > 0 AND i IS NOT NULL ORDER BY n DESC, i LIMIT 3": (True, True),
+    "n, i FROM a WHERE s > 'a' ORDER BY i LIMIT 1": (False, False),
+    "n FROM a ORDER BY t LIMIT 3": (False, True),
+    "x FROM (SELECT i AS x, n FROM a WHERE n < 5) AS q ORDER BY x LIMIT 2": (True, True),
+    "i FROM a ORDER BY n + 1, i LIMIT 2": (False, False),
+}
 AGGREGATED = "n INT, i INT, ti TINYINT, b BIGINT, p DECIMAL(9, 2), d DATE, t TIMESTAMP(6), \
 s STRING, f DOUBLE, o BOOLEAN"
 AGGREGATED_ROWS = """
@@ -1473,23 +1490,27 @@ def test_the_database_computes_aggregates_as_spark_does(
     assert [(0, 0, None, None)] == tables.rows(empty)
     assert [] == tables.rows(f"{empty} GROUP BY n")
     tables.run(f"INSERT INTO a VALUES {AGGREGATED_ROWS}")
-    apply, accepted = JdbcConnector.apply_aggregates, list[bool]()
+    for method, queries in (("apply_aggregates", AGGREGATES), ("apply_top_n", FIRST_ROWS)):
+        apply, accepted = getattr(JdbcConnector, method), list[bool]()
 
-    def recorded(*arguments: Any) -> bool:
-        accepted.append(apply(*arguments))
-        return accepted[-1]
+        def recorded(*arguments: Any, apply: Any = apply, accepted: Any = accepted) -> bool:
+            accepted.append(apply(*arguments))
+            return bool(accepted[-1])
 
-    for place, (query, expected) in enumerate(AGGREGATES.items()):
-        if not is_pg and place % 3:  # a few of them on SQLite
-            continue
-        statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM a"
-        accepted.clear()
-        monkeypatch.setattr(JdbcConnector, "apply_aggregates", recorded)
-        pushed = tables.rows(statement)
-        monkeypatch.setattr(JdbcConnector, "apply_aggregates", lambda *_: False)
+        for place, (query, expected) in enumerate(queries.items()):
+            if not is_pg and place % 3:  # a few of them on SQLite
+                continue
+            statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM a"
+            accepted.clear()
+            monkeypatch.setattr(JdbcConnector, method, recorded)
+            pushed = tables.rows(statement)
+            monkeypatch.setattr(JdbcConnector, method, lambda *_: False)
 
-        assert (tables.rows(statement), expected[is_pg]) == (pushed, any(accepted)), statement
-    monkeypatch.setattr(JdbcConnector, "apply_aggregates", apply)
+            assert (tables.rows(statement), expected[is_pg]) == (pushed, any(accepted)), statement
+        monkeypatch.setattr(JdbcConnector, method, apply)
+    scans = tables.scans("SELECT s FROM a WHERE n > 1 ORDER BY n DESC, i NULLS LAST LIMIT 2")
+    assert "  filter for the connector: `n` > 1\n" in scans
+    assert "  first rows: 2 by n DESC, i NULLS LAST" in scans
     scans = tables.scans("SELECT COUNT(*), MIN(n) FROM a WHERE n > 1 AND i IS NOT NULL")
     assert "  aggregates: COUNT(*), MIN(n)\n  filter for the connector: `n` > 1\n" in scans
     assert [(-2147483642, -125)] == tables.rows("SELECT SUM(i), SUM(ti) FROM a WHERE i > -5")
@@ -1522,6 +1543,12 @@ def test_a_collation_does_not_change_groups_and_conditions(pg: Tables) -> None:
     assert [("A", 1), ("a", 1), ("b", 1)] == groups
     assert [(1,)] == pg.rows("SELECT COUNT(*) FROM t WHERE s = 'a'")
     assert [(2,)] == pg.rows("SELECT COUNT(*) FROM t WHERE s <> 'a'")
+    assert [(2,)] == pg.rows("SELECT n FROM t WHERE s < 'a'")
+    assert [(1,), (2,)] == pg.rows("SELECT n FROM t WHERE s < 'b' ORDER BY n LIMIT 2")
+    assert [(3,)] == pg.rows("SELECT n FROM t WHERE s IN ('b', 'c') LIMIT 2")
+    assert """("s" = 'a' AND "s" COLLATE "C" = 'a')""".strip("()") in pg.environment.explain_sql(
+        "SELECT n FROM t WHERE s = 'a'"
+    )
     pg.insert("DELETE FROM t WHERE s IN ('a', 'c')")
     assert [(2,), (3,)] == pg.rows("SELECT n FROM t")
 
@@ -1545,3 +1572,23 @@ def test_a_divided_scan_computes_no_aggregates(lite: Tables) -> None:
     lite.create("a", "n INT", "a", **given)
 
     assert [(2,)] == lite.rows("SELECT COUNT(*) FROM a")
+
+
+def test_a_collation_of_sqlite_does_not_change_conditions(lite: Tables) -> None:
+    """Equality by any collation selects all equal strings, and Spark compares them again."""
+    lite.run("CREATE TABLE t (n int, s text COLLATE NOCASE)")
+    lite.run("INSERT INTO t VALUES (1, 'a'), (2, 'A'), (3, 'b'), (4, NULL)")
+    lite.create("t", "n INT, s STRING", "t")
+    conditions = {"s = 'a'": {1}, "s IN ('A', 'b')": {2, 3}, "s <> 'a'": {2, 3}, "s < 'b'": {1, 2},
+                  "s LIKE 'A%'": {2}, "s IS NULL": {4}, "s = 'a' AND n > 1": set()}  # fmt: skip
+    rows = lite.rows(
+        " UNION ALL ".join(
+            f"SELECT {place}, n FROM t WHERE {condition}"
+            for place, condition in enumerate(conditions)
+        )
+    )
+
+    expected = [(place, n) for place, every in enumerate(conditions.values()) for n in every]
+    assert sorted(expected) == sorted(rows)
+    assert """WHERE "s" IN ('a')""" in lite.environment.explain_sql("SELECT n FROM t WHERE s = 'a'")
+    assert [(1,)] == lite.rows("SELECT n FROM t WHERE s = 'a' LIMIT 1")

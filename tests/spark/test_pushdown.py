@@ -25,6 +25,8 @@ from schema_core.environment.connector import Connector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.expressions.to_sql import to_sql
+from schema_core.expressions.typed import Ref
+from schema_core.query.relation import Key
 from schema_core.spark.compiler.tree import fail
 from schema_core.spark.reading import sources
 from schema_core.spark.reading.pushdown import scan_demands
@@ -50,9 +52,33 @@ DEMANDS: dict[str, list[str]] = {
     "SELECT a FROM t WHERE h > TIMESTAMP '2024-01-01 00:00:00'": [
         "t(a h) `h` > TIMESTAMP '2024-01-01 00:00:00'"
     ],
-    "SELECT a FROM t ORDER BY b LIMIT 3": ["t(a b)"],
-    "SELECT a FROM t ORDER BY 1 LIMIT 3": ["t(a)"],
-    "SELECT a FROM (SELECT a, b FROM t ORDER BY b LIMIT 3) WHERE b > 3": ["t(a b)"],
+    "SELECT a FROM t ORDER BY b LIMIT 3": ["t(a b) limit 3 by b"],
+    "SELECT a FROM t ORDER BY 1 LIMIT 3": ["t(a) limit 3 by a"],
+    "SELECT a AS x FROM t WHERE b > 1 ORDER BY x DESC, c NULLS LAST LIMIT 3 OFFSET 2": [
+        "t(a b c) `b` > 1 limit 5 by a DESC, c NULLS LAST"
+    ],
+    "SELECT vc FROM (SELECT a AS va, c AS vc, b FROM t WHERE b > 0) ORDER BY va LIMIT 1": [
+        "t(a b c) `b` > 0 limit 1 by a"
+    ],
+    "SELECT a FROM t UNION ALL SELECT k FROM u ORDER BY a LIMIT 2": [
+        "t(a) limit 2 by a", "u(k) limit 2 by k"
+    ],
+    "SELECT a FROM t UNION ALL SELECT d FROM t ORDER BY a LIMIT 2": ["t(a)", "t(d)"],
+    "SELECT a FROM t WHERE e > 5 ORDER BY a LIMIT 3": ["t(a e)"],
+    "SELECT a FROM t ORDER BY a + 1 LIMIT 3": ["t(a)"],
+    "SELECT a FROM t ORDER BY e LIMIT 3": ["t(a e)"],
+    "SELECT a FROM t ORDER BY a": ["t(a)"],
+    "SELECT a FROM t ORDER BY a OFFSET 2": ["t(a)"],
+    "SELECT * FROM (SELECT a FROM t ORDER BY a) AS q LIMIT 2": ["t(a)"],
+    "SELECT DISTINCT a FROM t ORDER BY a LIMIT 2": ["t(a)"],
+    "SELECT b, COUNT(*) FROM t GROUP BY b ORDER BY b LIMIT 2": ["t(b)"],
+    "SELECT a, SUM(b) OVER () FROM t ORDER BY a LIMIT 2": ["t(a b)"],
+    "SELECT x.a FROM t AS x JOIN u ON x.a = u.k ORDER BY x.a LIMIT 2": ["t(a)", "u(k)"],
+    "SELECT (SELECT y FROM u ORDER BY t.a LIMIT 1) FROM t": ["t(a)", "u(y)"],
+    "SELECT q.a FROM (SELECT a, b FROM t ORDER BY b LIMIT 5) AS q ORDER BY a LIMIT 2": [
+        "t(a b) limit 5 by b"
+    ],
+    "SELECT a FROM (SELECT a, b FROM t ORDER BY b LIMIT 3) WHERE b > 3": ["t(a b) limit 3 by b"],
     "SELECT a FROM (SELECT a, b FROM t LIMIT 3) WHERE b > 3": ["t(a b) limit 3"],
     "SELECT a FROM (SELECT a, b FROM t OFFSET 1) WHERE b > 3": ["t(a b)"],
     "SELECT DISTINCT a FROM t LIMIT 3": ["t(a)"],
@@ -115,6 +141,13 @@ def undone() -> TableEnvironment:
     return environment
 
 
+def sort_text(key: Key) -> str:
+    assert isinstance(key.expression, Ref)
+    assert not key.expression.relation
+    nulls = "" if key.nulls_last is None else " NULLS LAST" if key.nulls_last else " NULLS FIRST"
+    return f"{key.expression.name}{' DESC' if key.descending else ''}{nulls}"
+
+
 def test_queries_demand_columns_filters_and_limits_of_scans(undone: TableEnvironment) -> None:
     result: dict[str, list[str]] = {}
     for query in DEMANDS:
@@ -123,6 +156,7 @@ def test_queries_demand_columns_filters_and_limits_of_scans(undone: TableEnviron
             parts = [f"{scan}({' '.join(sorted(demand.columns))})"]
             parts += [" & ".join(map(to_sql, demand.filters))] if demand.filters else []
             parts += [f"limit {demand.limit}"] if demand.limit is not None else []
+            parts += [f"by {', '.join(map(sort_text, demand.order))}"] if demand.order else []
             result[query].append(" ".join(parts))
 
     assert {query: sorted(demands) for query, demands in DEMANDS.items()} == {

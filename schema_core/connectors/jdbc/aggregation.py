@@ -1,8 +1,9 @@
-"""Aggregates that a database computes as Flink does.
+"""Aggregates, and first rows, that a database computes as Flink does.
 
 COUNT is exact everywhere. MIN and MAX are computed of types that all databases order alike, not of
-strings (by a collation) and approximate numbers. Sums of integers are computed in a wider type, and
-wrap when they are read; sums of decimals have digits that no table exceeds.
+strings (by a collation) and approximate numbers; first rows are found by the same types. Sums of
+integers are computed in a wider type, and wrap when they are read; sums of decimals have digits
+that no table exceeds.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from schema_core.spark.connector import AggregateExpression, Aggregation
+    from schema_core.spark.connector import AggregateExpression, Aggregation, TopN
     from schema_core.spark.filters import Filter
 
 #: Integers whose sum, of fewer rows than any table has, is a 64-bit integer.
@@ -62,6 +63,29 @@ class ScannedColumns(Protocol):
 
     def checked(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a query, whose job fails for a row that fails a check."""
+
+
+def orders_alike(scan: ScannedColumns, dialect: dialects.JdbcDialect, name: str) -> bool:
+    """Return whether the database orders and adds the values of a column as Flink does."""
+    types = _ORDERED if dialect.typed else (*_NARROW, BigIntType)
+    (type_,) = (type_ for column, type_, _ in scan.columns if column == name)
+    return isinstance(type_, types) and scan.is_plain(name)
+
+
+def top_n_clauses(scan: ScannedColumns, dialect: dialects.JdbcDialect, top_n: TopN) -> str | None:
+    """Return the clauses after FROM that select first rows; None if they might be others."""
+    where = scan.condition(top_n.filters)
+    keys = [key.column for key in top_n.order]
+    if where is None or not dialect.nulls_order:
+        return None
+    if not all(orders_alike(scan, dialect, name) for name in keys):
+        return None
+    order = ", ".join(
+        f"{scan.selected[key.column].sql} {'DESC' if key.descending else 'ASC'}"
+        f" NULLS {'LAST' if key.nulls_last else 'FIRST'}"
+        for key in top_n.order
+    )
+    return f"{where} ORDER BY {order} {dialect.limit.format(n=top_n.limit)}"
 
 
 class JdbcAggregation:
@@ -122,9 +146,7 @@ class JdbcAggregation:
         return None
 
     def _orders_alike(self, name: str) -> bool:
-        """Return whether the database orders and adds the values of a column as Flink does."""
-        types = _ORDERED if self._dialect.typed else (*_NARROW, BigIntType)
-        return isinstance(self._types[name], types) and self._scan.is_plain(name)
+        return orders_alike(self._scan, self._dialect, name)
 
     def _groups_alike(self, name: str) -> bool:
         """Return whether values of a column are equal in the database if they are in Flink."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
@@ -19,7 +19,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.paths import join_names
 from schema_core.base.text import quote_string
 from schema_core.connectors.jdbc import dialects
-from schema_core.connectors.jdbc.aggregation import JdbcAggregation
+from schema_core.connectors.jdbc.aggregation import JdbcAggregation, top_n_clauses
 from schema_core.connectors.jdbc.database import (
     Connection,
     Database,
@@ -72,6 +72,7 @@ from schema_core.spark.connector import (
     RowLevelMode,
     SupportsAggregatePushDown,
     SupportsDeletePushDown,
+    SupportsFilterPushDown,
     SupportsKeyedLookup,
     SupportsLimitPushDown,
     SupportsProjectionPushDown,
@@ -80,13 +81,15 @@ from schema_core.spark.connector import (
     SupportsRowLevelUpdate,
     SupportsStaging,
     SupportsStatisticReport,
+    SupportsTopNPushDown,
     SupportsTruncate,
     SupportsUpdatePushDown,
     SupportsUpsert,
     TableContext,
+    TopN,
     WriteContext,
 )
-from schema_core.spark.filters import Filter
+from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.jobs import HINT
 from schema_core.spark.session.api_mode import checkpoint_frame, is_connect
 from schema_core.spark.session.frames import select
@@ -110,6 +113,8 @@ if TYPE_CHECKING:
 STRING = VarCharType(MAX_LENGTH)
 
 FETCH_SIZE = 1000
+#: The codes of ``java.sql.Types`` of strings that every database compares: CHAR to NVARCHAR.
+CHARACTERS = frozenset({1, 12, -15, -9})
 #: Start of the alias of a column's value as a string.
 TEXT_PREFIX = "schema_core_text_"
 
@@ -211,9 +216,11 @@ class JdbcConnector(
     SupportsStaging,
     SupportsStatisticReport,
     SupportsUpsert,
+    SupportsFilterPushDown,
     SupportsProjectionPushDown,
     SupportsLimitPushDown,
     SupportsAggregatePushDown,
+    SupportsTopNPushDown,
     SupportsReplacement,
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
@@ -250,11 +257,31 @@ class JdbcConnector(
             return self._read_aggregates(context, context.aggregation)
         return self._load(context, is_scan=True)
 
+    def apply_filters(self, filters: Sequence[Filter], context: ReadContext) -> FilterResult:
+        """Accept the filters that the database evaluates as Flink, and equality of strings.
+
+        Strings that are equal by the collation of a column remain to be compared. Spark sends some
+        of the filters that are not accepted.
+        """
+        names = {name for filter_ in filters for name in filter_.columns}
+        types = {name: type_ for name, type_ in context.physical_columns.items() if name in names}
+        scan = self._resolve(context, types)
+        remaining = [filter_ for filter_ in filters if scan.comparison(filter_) is None]
+        refused = [filter_ for filter_ in remaining if scan.equality(filter_) is None]
+        return FilterResult.of([item for item in filters if item not in refused], remaining)
+
     def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
         """Return whether the database computes the same values: see `JdbcAggregation`."""
         if COLUMN.key in context.options:  # whose bounds select rows
             return False
         return self._aggregation(aggregation, context)[1].sql is not None
+
+    def apply_top_n(self, top_n: TopN, context: ReadContext) -> bool:
+        """Return whether the database finds the same rows: see `top_n_clauses`."""
+        if COLUMN.key in context.options:  # whose bounds select rows
+            return False
+        scan = self._resolve(context, context.columns)
+        return top_n_clauses(scan, scan.table.dialect, top_n) is not None
 
     def _read_aggregates(self, context: ReadContext, aggregation: Aggregation) -> DataFrame:
         table, pushed = self._aggregation(aggregation, context)
@@ -311,7 +338,8 @@ class JdbcConnector(
         table = DatabaseTable(context)
         table.check_types(types)
         with table.database.connection() as connection:
-            return JdbcScan(table, table.resolve(connection, types))
+            keys = () if context.keys is None else context.keys.columns
+            return JdbcScan(table, table.resolve(connection, types), keys)
 
     def explain_filter(self, filter_: Filter, frame: DataFrame, context: ReadContext) -> str:
         """Return which conditions Spark sends to the database, or why it sends none."""
@@ -604,14 +632,15 @@ class DatabaseTable:
         """
         reader: DataFrameReader = context.session.read
         settings = self._settings(scan.schema)
+        where = scan.wide_condition(context.filters)
         predicates = scan.key_predicates(context.keys)
         if predicates is not None:
             url = settings.pop("url")
-            query = f"({scan.sql()}) q"
+            query = f"({scan.sql()}{where}) q"
             return scan.values(reader.jdbc(url, query, predicates=predicates, properties=settings))
         if is_divided:
             url = settings.pop("url")
-            query = f"({scan.sql(self._partition_column())}) q"
+            query = f"({scan.sql(self._partition_column())}{where}) q"
             alias = self.dialect.quote(PARTITION_ALIAS)
             ranges = partition_ranges(
                 LOWER.of(self.options) or 0,
@@ -622,7 +651,10 @@ class DatabaseTable:
             predicates = [f"{alias} BETWEEN {first} AND {last}" for first, last in ranges]
             frame = reader.jdbc(url, query, predicates=predicates, properties=settings)
             return scan.values(frame)
-        query = scan.sql()
+        if context.top_n is not None:
+            query = f"{scan.sql()}{top_n_clauses(scan, self.dialect, context.top_n)}"
+            return scan.values(self.load_query(context, query, scan.schema))
+        query = f"{scan.sql()}{where}"
         if context.limit is not None:
             query += f" {self.dialect.limit.format(n=context.limit)}"
         return scan.values(self.load_query(context, query, scan.schema))
@@ -772,10 +804,18 @@ def check_options(options: Mapping[str, str]) -> None:
 class JdbcScan:
     """The query of the columns of a table, and the conversion of its rows."""
 
-    def __init__(self, table: DatabaseTable, columns: Sequence[BoundColumn]) -> None:
+    def __init__(
+        self, table: DatabaseTable, columns: Sequence[BoundColumn], keys: Collection[str] = ()
+    ) -> None:
         self.table = table
         self.columns = columns
         dialect = table.dialect
+        #: Strings that are read with another collation than an index of their columns.
+        self._by_bytes = {
+            name
+            for name, type_, _ in columns
+            if dialect.by_bytes and isinstance(type_, dialects.STRINGS) and name not in keys
+        }
         self._quote = dialect.quote
         self._fixed_zone = (
             not any(
@@ -790,7 +830,11 @@ class JdbcScan:
         }
 
     def sql(self, *extra: str) -> str:
-        items = [f"{column.sql} AS {self._quote(name)}" for name, column in self.selected.items()]
+        by_bytes = self.table.dialect.by_bytes
+        items = [
+            f"{column.sql}{by_bytes if name in self._by_bytes else ''} AS {self._quote(name)}"
+            for name, column in self.selected.items()
+        ]
         if (check := self.check) is not None:
             items.append(f"{check} AS {self._quote(dialects.CHECK)}")
         items += [
@@ -891,18 +935,46 @@ class JdbcScan:
 
     def is_plain(self, name: str) -> bool:
         """Return whether a column is read as the database stores it."""
-        return self.obstacle(name) is None and name not in self._clocks
+        return not self._is_converted(name) and name not in self._clocks
+
+    def _is_converted(self, name: str) -> bool:
+        """Return whether a column has other values in the frame than in the database."""
+        type_, column = next((column[1], column[2]) for column in self.columns if column[0] == name)
+        if isinstance(type_, dialects.STRINGS):
+            return self.selected[name].as_string
+        return not isinstance(self._value(name, type_, column), ColumnNode)
 
     def condition(self, filters: Sequence[Filter]) -> str | None:
         """Return the WHERE clause of filters; None if the database might select other rows."""
-        parts = [self._comparison(filter_) for filter_ in filters]
-        if None in parts:
-            return None
-        return f" WHERE {' AND '.join(map(str, parts))}" if parts else ""
+        parts = [self.comparison(filter_) for filter_ in filters]
+        return None if None in parts else _where(map(str, parts))
 
-    def _comparison(self, filter_: Filter) -> str | None:
+    def wide_condition(self, filters: Iterable[Filter]) -> str:
+        """Return a WHERE clause that selects at least the rows of filters."""
+        parts = (self.comparison(filter_) or self.equality(filter_) for filter_ in filters)
+        return _where(part for part in parts if part is not None)
+
+    def equality(self, filter_: Filter) -> str | None:
+        """Return a condition that is TRUE for equal strings by any collation, and maybe for others.
+
+        None for other filters, and for constants that a database may read as others.
+        """
         compared = filter_.comparison
-        if compared is None or self.obstacle(compared.column) is not None:
+        if compared is None or compared.operator not in ("=", "IN"):
+            return None
+        (found,) = (column for column in self.columns if column[0] == compared.column)
+        if not isinstance(found[1], dialects.STRINGS) or found[2].jdbc_type not in CHARACTERS:
+            return None
+        values = compared.value if compared.operator == "IN" else (compared.value,)
+        texts = [constant(value, found[1], dialects.STRINGS) for value in values]
+        if None in texts or not all(map(str.isascii, values)):
+            return None
+        return f"{self.selected[compared.column].sql} IN ({', '.join(map(str, texts))})"
+
+    def comparison(self, filter_: Filter) -> str | None:
+        """Return a condition of exactly the rows of a filter; None if there might be others."""
+        compared = filter_.comparison
+        if compared is None or self._is_converted(compared.column):
             return None
         name = self.selected[compared.column].sql
         type_ = next(type_ for column, type_, _ in self.columns if column == compared.column)
@@ -933,7 +1005,7 @@ class JdbcScan:
                 return None if text is None else f"{name} {compared.operator} {text}"
 
     def obstacle(self, name: str) -> str | None:
-        """Return why no filter on a column is sent to the database; None if it may be."""
+        """Return why Spark sends no filter on a column to the database; None if it may."""
         type_, column = next((column[1], column[2]) for column in self.columns if column[0] == name)
         if isinstance(self._value(name, type_, column), ColumnNode):
             return None
@@ -955,7 +1027,7 @@ class JdbcScan:
                 return call("transform", node, parse)
             return _parse_text(node, name, type_)
         match type_:
-            case CharType() | VarCharType() if not self.table.dialect.pushes_strings:
+            case CharType() | VarCharType() if name not in self._by_bytes:
                 return call("concat", node, "")  # Spark sends predicates on plain columns only
             case TimeType(precision=precision) if precision < 6:
                 return Cast(node, sql_type(type_))
@@ -968,6 +1040,11 @@ class JdbcScan:
                 return datetimes.truncate_digits(node, 6, type_.precision)
             case _:
                 return node
+
+
+def _where(conditions: Iterable[str]) -> str:
+    text = " AND ".join(conditions)
+    return f" WHERE {text}" if text else ""
 
 
 def _key_condition(names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:

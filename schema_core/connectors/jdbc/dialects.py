@@ -202,14 +202,14 @@ class JdbcDialect:
         taken: The same if it exists.
         parallel: Whether several tasks can write at the same time.
         typed: Whether columns have types, which are compared with the declared ones.
-        pushes_strings: Whether predicates on strings are sent to the database.
         update, delete: The statements that change rows by the key.
         keys: The types of columns of which a comparison with a constant finds at least the rows
             that are equal for Flink.
         literals: The types of constants that DELETE and UPDATE send to the database: the dialect
             writes and compares them as Flink does.
-        by_bytes: The clause after a string by which it equals only the same string, whatever the
-            collation of its column is.
+        by_bytes: The clause after a string by which it is compared by its bytes, whatever the
+            collation of its column is. Without it strings are compared by Spark.
+        nulls_order: Whether ORDER BY may have the place of NULLs.
         stores_nan: Whether a column can store NaN, or the database refuses it by itself.
     """
 
@@ -236,8 +236,8 @@ class JdbcDialect:
     transactional_ddl: bool = True
     parallel: bool = True
     typed: bool = True
-    pushes_strings: bool = True
     stores_nan: bool = True
+    nulls_order: bool = False
     column_types: Mapping[type[DataType], str] | None = None
     missing: str = "42P01"
     taken: str = "42P07"
@@ -404,6 +404,7 @@ POSTGRESQL = JdbcDialect(
     keys=(*_INTEGERS, BooleanType, DateType, VarCharType),
     literals=(*_INTEGERS, BooleanType, DateType, *STRINGS),
     by_bytes=' COLLATE "C"',
+    nulls_order=True,
     wide="numeric",
     select=_select_postgresql,
     text="text",
@@ -423,9 +424,8 @@ SQLITE = JdbcDialect(
     text="TEXT",
     parallel=False,
     typed=False,
-    # LIKE ignores the case of ASCII letters; `PRAGMA case_sensitive_like` would change views.
-    pushes_strings=False,
     stores_nan=False,  # NaN becomes NULL
+    nulls_order=True,
     column_types=_SQLITE_COLUMNS,
     missing="no such table",
     taken="already exists",
@@ -452,6 +452,7 @@ ORACLE = JdbcDialect(
     long="NUMBER(19)",
     transactional_ddl=False,
     limit="FETCH FIRST {n} ROWS ONLY",
+    nulls_order=True,
 )
 SQL_SERVER = JdbcDialect(
     "SQL Server",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands, walk
@@ -50,20 +50,22 @@ class ScanDemand:
         columns: The names of the table's columns that it reads.
         filters: Predicates over physical columns; the query drops rows for which one is not TRUE.
         limit: How many rows that pass all filters it needs at most; None for all.
+        order: The keys, physical columns, by which these are the first rows; none for any rows.
     """
 
     columns: frozenset[str]
     filters: tuple[Typed, ...] = ()
     limit: int | None = None
+    order: tuple[relational.Key, ...] = ()
 
     def merge_demands(self, other: ScanDemand) -> ScanDemand:
         """Return the demand of a scan that is read twice."""
         columns = self.columns | other.columns
         if self.filters != other.filters:
             return ScanDemand(columns)
-        if self.limit is None or other.limit is None:
+        if self.limit is None or other.limit is None or self.order != other.order:
             return ScanDemand(columns, self.filters)
-        return ScanDemand(columns, self.filters, max(self.limit, other.limit))
+        return ScanDemand(columns, self.filters, max(self.limit, other.limit), self.order)
 
 
 def scan_demands(query: relational.Relation) -> dict[int, ScanDemand]:
@@ -170,6 +172,22 @@ def move_predicates(
 Positions: TypeAlias = "frozenset[int] | None"
 
 
+class Limit(NamedTuple):
+    """A number of rows: the first ones by some keys, or any rows without keys.
+
+    The columns of keys are positions of a relation, or columns of its sources with a qualifier.
+    """
+
+    rows: int
+    order: tuple[relational.Key, ...] = ()
+
+    def move(self, column: Callable[[Ref], Ref | None]) -> Limit | None:
+        """Return the limit by other columns; None where one has no counterpart."""
+        keys = [(key, column(cast("Ref", key.expression))) for key in self.order]
+        order = tuple(key._replace(expression=ref) for key, ref in keys if ref is not None)
+        return Limit(self.rows, order) if len(order) == len(keys) else None
+
+
 class Demand(NamedTuple):
     """What is needed of a relation.
 
@@ -178,7 +196,7 @@ class Demand(NamedTuple):
 
     positions: Positions = None
     filters: tuple[Typed, ...] = ()
-    limit: int | None = None
+    limit: Limit | None = None
 
 
 EVERYTHING = Demand()
@@ -254,9 +272,9 @@ class _DemandAnalysis:
             return Ref(one.name, one.type) if one.name in physical else None
 
         filters = move_predicates(demand.filters, column)
-        limit = demand.limit if len(filters) == len(demand.filters) else None
+        limit = _move_limit(demand.limit, column, len(filters) == len(demand.filters))
         names = frozenset(columns[place].name for place in positions)
-        needed = ScanDemand(names, tuple(filters), limit)
+        needed = ScanDemand(names, tuple(filters), *(limit or ()))
         known = self.found.get(id(scan))
         self.found[id(scan)] = needed if known is None else known.merge_demands(needed)
 
@@ -311,13 +329,17 @@ class _DemandAnalysis:
         if len(filters) < len(every):
             limit = None
         if keeps_rows:
-            moved = move_predicates(demand.filters, lambda ref: _plain_item(block, _position(ref)))
+
+            def column(ref: Ref) -> Ref | None:
+                return ref if ref.relation else _plain_item(block, _position(ref))
+
+            moved = move_predicates(demand.filters, column)
             filters += moved
-            limit = limit if len(moved) == len(demand.filters) else None
+            limit = _move_limit(limit, column, len(moved) == len(demand.filters))
         self.sources(source, filters, limit)
 
     def sources(
-        self, source: relational.Relation, filters: Sequence[Typed], limit: int | None
+        self, source: relational.Relation, filters: Sequence[Typed], limit: Limit | None
     ) -> None:
         """Visit a block's sources, from right to left.
 
@@ -345,7 +367,7 @@ class _DemandAnalysis:
                 self.relation(one, EVERYTHING)
 
     def visit_named(
-        self, source: relational.Named, filters: Sequence[Typed], limit: int | None
+        self, source: relational.Named, filters: Sequence[Typed], limit: Limit | None
     ) -> None:
         """Visit a source with the columns read by its alias."""
         places = {column.name: place for place, column in enumerate(source.columns)}
@@ -362,7 +384,7 @@ class _DemandAnalysis:
             return Ref(str(places[ref.name]), ref.type)
 
         moved = tuple(move_predicates(filters, column))
-        limit = limit if len(moved) == len(filters) else None
+        limit = _move_limit(limit, column, len(moved) == len(filters))
         self.relation(source.input, Demand(positions, moved, limit))
 
     def require_all_columns(self, source: relational.Relation) -> None:
@@ -382,12 +404,7 @@ class _DemandAnalysis:
         hidden = [key for key in keys if not relational.is_output(key)]
         positions = demand.positions
         if positions is not None:
-            places = {
-                name: place
-                for place, name in enumerate(
-                    relational.unique_names(column.name for column in sort.columns)
-                )
-            }
+            places = _output_places(sort)
             used = [
                 places.get(key.name)
                 for key in keys
@@ -395,11 +412,10 @@ class _DemandAnalysis:
             ]
             known = {option for option in used if option is not None}
             positions = None if None in used else positions | known
-        filters, limit = demand.filters, demand.limit
+        filters, limit = demand.filters, None if keys else demand.limit
         if sort.fetch is not None or sort.offset is not None:
-            filters = ()
-            limit = None if sort.fetch is None else sort.fetch + (sort.offset or 0)
-        below = Demand(positions, filters, None if keys else limit)
+            filters, limit = (), _limit_of_sort(sort)
+        below = Demand(positions, filters, limit)
         if isinstance(sort.input, relational.Select):
             self.block(sort.input, below, hidden)
             return
@@ -469,5 +485,42 @@ def _of_side(
         return ref if same else None
 
     filters = tuple(move_predicates(demand.filters, column))
-    limit = demand.limit if len(filters) == len(demand.filters) else None
+    limit = _move_limit(demand.limit, column, len(filters) == len(demand.filters))
     return Demand(demand.positions, filters, limit)
+
+
+def _move_limit(
+    limit: Limit | None, column: Callable[[Ref], Ref | None], has_all_filters: bool
+) -> Limit | None:
+    """Return a limit below a relation, all of whose filters must be there as well."""
+    return limit.move(column) if limit is not None and has_all_filters else None
+
+
+def _output_places(sort: relational.Sort) -> dict[str, int]:
+    """Return the positions of the result's columns by the names that keys have for them."""
+    names = relational.unique_names(column.name for column in sort.columns)
+    return {name: place for place, name in enumerate(names)}
+
+
+def _limit_of_sort(sort: relational.Sort) -> Limit | None:
+    """Return the first rows that a query needs; None without FETCH, or for keys of expressions.
+
+    Without a block below, keys are columns of the result.
+    """
+    if sort.fetch is None:
+        return None
+    places, order = _output_places(sort), []
+    for key in sort.keys:
+        ref = key.expression
+        if isinstance(ref, Constant):
+            continue
+        if not isinstance(ref, Ref):
+            return None
+        if relational.is_output(ref):
+            if ref.name not in places:
+                return None
+            ref = Ref(str(places[ref.name]), ref.type)
+        elif not isinstance(sort.input, relational.Select):
+            return None
+        order.append(key._replace(expression=ref))
+    return Limit(sort.fetch + (sort.offset or 0), tuple(order))

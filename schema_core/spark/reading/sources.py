@@ -51,12 +51,14 @@ from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import (
     ReadContext,
+    SortOrder,
     SparkConnector,
     SupportsFilterPushDown,
     SupportsLookup,
     SupportsReuse,
     SupportsStatisticReport,
     SupportsStreamingRead,
+    TopN,
     metadata_column,
     raw_column,
 )
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
         SparkConnector,
         SupportsAggregatePushDown,
         SupportsPartitionPushDown,
+        SupportsTopNPushDown,
     )
     from schema_core.spark.reading.pushdown import ScanDemand
 
@@ -364,7 +367,7 @@ def read_context(
 
     Only what a connector declares that it can push down is offered to it, and nothing for a table
     of changes. Unread metadata is never requested; a limit is passed on only if the connector
-    applies all filters exactly.
+    applies all filters exactly, and the first rows are offered if all filters are exact.
     Errors: `invalid-connector-result`.
     """
     used = columns_used(context, demand.columns)
@@ -387,9 +390,39 @@ def read_context(
     filters = tuple(Filter(filter_, context.zone) for filter_ in demand.filters)
     context, remaining = _push_filters(connector, context, filters)
     is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
+    if demand.order:
+        return replace(context, top_n=_push_top_n(connector, context, demand, filters, remaining))
     if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
         context = replace(context, limit=demand.limit)
     return context
+
+
+def _push_top_n(
+    connector: SparkConnector,
+    context: ReadContext,
+    demand: ScanDemand,
+    filters: tuple[Filter, ...],
+    remaining: Collection[Filter],
+) -> TopN | None:
+    """Return the first rows that a query needs; None if its connector does not find them."""
+    abilities = connector.abilities
+    if demand.limit is None or Ability.TOP_N_PUSH_DOWN not in abilities:
+        return None
+    if not all(filter_.is_exact for filter_ in filters):
+        return None
+    if remaining and Ability.FILTER_PUSH_DOWN in abilities:
+        return None
+    order = tuple(
+        SortOrder(
+            cast("Ref", key.expression).name,
+            key.descending,
+            key.descending if key.nulls_last is None else key.nulls_last,
+        )
+        for key in demand.order
+    )
+    top_n = TopN(order, demand.limit, filters)
+    pushing = cast("SupportsTopNPushDown", connector)
+    return top_n if pushing.apply_top_n(top_n, context) else None
 
 
 def _push_filters(
@@ -576,6 +609,7 @@ _OF_QUERY: Final = frozenset(
         Ability.FILTER_PUSH_DOWN,
         Ability.PROJECTION_PUSH_DOWN,
         Ability.LIMIT_PUSH_DOWN,
+        Ability.TOP_N_PUSH_DOWN,
         Ability.PARTITION_PUSH_DOWN,
     }
 )
