@@ -137,8 +137,8 @@ class MemoryConnector(
         if context.aggregation is not None:
             return self.aggregate(frame, context.aggregation, context)
         if context.top_n is not None:
-            keys = [self.sort_key(key) for key in context.top_n.order]
-            frame = frame.orderBy(*keys).limit(context.top_n.limit)
+            order = [self.sort_key(key) for key in context.top_n.order]
+            frame = frame.orderBy(*order).limit(context.top_n.limit)
         return frame.select(
             [frame[f"`{name.replace('`', '``')}`"] for name in context.spark_schema.names]
         )
@@ -517,8 +517,9 @@ class SumsOfNothingAreZero(MemoryConnector):
 
 class LimitsBeforeOrder(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
-        limit = context.top_n and context.top_n.limit
-        return super().read(replace(context, top_n=None, limit=limit))
+        if context.top_n is not None:
+            context = replace(context, top_n=None, limit=context.top_n.limit)
+        return super().read(context)
 
 
 class SortsByACollation(MemoryConnector):
