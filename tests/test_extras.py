@@ -170,7 +170,16 @@ OPEN_TABLES = (
     *(f"connectors/open_tables/{name}.py" for name in ("streams", "tasks")),
     *(
         f"connectors/delta/{name}.py"
-        for name in ("client", "definitions", "files", "reading", "streams", "tasks", "writing")
+        for name in (
+            "client",
+            "definitions",
+            "file_statistics",
+            "files",
+            "reading",
+            "streams",
+            "tasks",
+            "writing",
+        )
     ),
     "catalogs/delta/store.py",
     *(f"mappings/iceberg/{name}.py" for name in ("partitioning", "schemas", "types")),
