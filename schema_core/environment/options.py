@@ -88,6 +88,18 @@ def non_negative(text: str) -> int:
     return value
 
 
+def parallelism(text: str) -> int | None:
+    """Parse a number of tasks: at least 1, or -1 for the default, which is None.
+
+    >>> parallelism("2"), parallelism("-1")
+    (2, None)
+    """
+    value = integer(text)
+    if value < 1 and value != -1:
+        raise invalid_value("an integer of at least 1, or -1 for the default", text)
+    return None if value == -1 else value
+
+
 def long(text: str) -> int:
     """Parse a 64-bit integer, as Java's ``Long.parseLong``.
 
@@ -761,10 +773,10 @@ MINI_BATCH_SIZE = ConfigOption(
 )
 PARALLELISM = ConfigOption(
     "parallelism.default",
-    positive,
+    parallelism,
     None,
     "how many tasks write a table in a batch job at most, unless its option 'sink.parallelism' is "
-    "set: 1 writes one file; other tasks are those of Spark",
+    "set: 1 writes one file, -1 is the default; other tasks are those of Spark",
 )
 CHECKPOINTS = ConfigOption(
     "execution.checkpointing.dir",

@@ -133,8 +133,11 @@ def test_the_parallelism_is_positive_or_the_default() -> None:
 
     assert 3 == env.set_parallelism(3).get_parallelism()
     tables = StreamTableEnvironment.create(env.set_parallelism(-1))
-    assert "none" == tables.get_config().get("parallelism.default", "none")
+    assert "-1" == tables.get_config().get("parallelism.default", "")
     assert 1 == env.get_parallelism()
+    with pytest.raises(SchemaError) as caught:
+        tables.get_config().set("parallelism.default", "0")
+    assert "invalid-option-value" == caught.value.code
 
 
 def test_the_mode_and_the_options_are_those_of_the_tables() -> None:

@@ -94,16 +94,13 @@ class StreamExecutionEnvironment(RefusesMethods):
     def set_parallelism(self, parallelism: int) -> StreamExecutionEnvironment:
         """Set how many tasks write a table in a batch job at most (``parallelism.default``).
 
-        -1 removes the option, as in Flink.
+        -1 is the default.
 
         Raises:
             SchemaError: with code `wrong-argument` if the number is 0 or less than -1.
         """
         number = require_instance(parallelism, int, "parallelism")
-        if number == -1:
-            self._options.pop(PARALLELISM.key, None)
-            return self
-        if number < 1:
+        if number < 1 and number != -1:
             raise SchemaError(
                 f"parallelism must be at least 1, or -1 for the default, got {number}",
                 code="wrong-argument",
@@ -113,7 +110,7 @@ class StreamExecutionEnvironment(RefusesMethods):
 
     def get_parallelism(self) -> int:
         """Return the number of `set_parallelism`, by default 1."""
-        return int(self._options.get(PARALLELISM.key, "1"))
+        return PARALLELISM.of(self._options) or 1
 
     def set_max_parallelism(self, max_parallelism: int) -> StreamExecutionEnvironment:
         """Set the number that `get_max_parallelism` returns; without effect on Spark."""
