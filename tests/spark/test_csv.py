@@ -54,8 +54,8 @@ def put(path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     ("scientific", "lines"),
     [
-        ("true", ["3E+1,1E-8,{}:00", "-1.2E+2,0,{}:20.5", "7.5,-0.0000012,{}:30.001"]),
-        ("false", ["30,0.00000001,{}:00", "-120,0,{}:20.5", "7.5,-0.0000012,{}:30.001"]),
+        ("true", ['3E+1,1E-8,"{}:00"', '-1.2E+2,0,"{}:20.5"', '7.5,-0.0000012,"{}:30.001"']),
+        ("false", ['30,0.00000001,"{}:00"', '-120,0,"{}:20.5"', '7.5,-0.0000012,"{}:30.001"']),
     ],
 )
 def test_decimals_and_times_are_written_without_trailing_zeros(
@@ -76,6 +76,49 @@ def test_decimals_and_times_are_written_without_trailing_zeros(
     (file,) = path.glob("part-*")
     assert [line.format(day) for line in lines] == file.read_text("utf-8").splitlines()
     assert 3 == len(rows(csv))
+
+
+#: Options of a table -> the lines that Flink writes; `{x}` and `{e}` are 24 and 20 letters.
+QUOTED: list[tuple[dict[str, str], list[str]]] = [
+    ({}, [
+        'ab,"a b",12,true,2024-02-29,1;z,{x}',
+        '"x+y",a-b,-5,false,2024-02-29,"1;z!","{x}y"',
+        '😀😀{e},"😀😀{e}é",NULL,NULL,NULL,7;~,"#1"',
+    ]),
+    ({"field_delimiter": "|"}, [
+        '"ab"|"a b"|12|true|"2024-02-29"|"1;z"|"{x}"',
+        '"x+y"|"a-b"|-5|false|"2024-02-29"|"1;z!"|"{x}y"',
+        '😀😀{e}|"😀😀{e}é"|NULL|NULL|NULL|"7;~"|"#1"',
+    ]),
+    ({"field_delimiter": "\\t"}, [
+        'ab\t"a b"\t12\ttrue\t2024-02-29\t1;z\t{x}',
+        'x+y\ta-b\t-5\tfalse\t2024-02-29\t"1;z!"\t"{x}y"',
+        '😀😀{e}\t"😀😀{e}é"\tNULL\tNULL\tNULL\t7;~\t#1',
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "lines"), QUOTED)
+def test_strings_are_quoted_as_by_flink(
+    csv: TableEnvironment, tmp_path: Path, options: dict[str, str], lines: list[str]
+) -> None:
+    """Strings are quoted with any character up to the greatest one of the syntax, or if long."""
+    columns = "a STRING, b STRING, i INT, o BOOLEAN, d DATE, r ROW<n INT, s STRING>, l STRING"
+    path = define(csv, tmp_path, columns, null_literal="NULL", **options)
+    csv.execute_sql("SET 'parallelism.default' = '1'")
+    day, letters, accents = dt.date(2024, 2, 29), "x" * 24, "é" * 20
+    values = [
+        ("ab", "a b", 12, True, day, (1, "z"), letters),
+        ("x+y", "a-b", -5, False, day, (1, "z!"), f"{letters}y"),
+        (f"😀😀{accents}", f"😀😀{accents}é", *[None] * 3, (7, "~"), "#1"),
+    ]
+    schema = csv.from_path("t").get_resolved_schema().to_source_row_data_type()
+    csv.from_elements(values, schema).execute_insert("t").wait()
+
+    (file,) = path.glob("part-*")
+    expected = [line.format(x=letters, e=accents) for line in lines]
+    assert expected == file.read_text("utf-8").splitlines()
+    assert sorted(values, key=repr) == rows(csv)
 
 
 @pytest.mark.parametrize("header", ["false", "true"])

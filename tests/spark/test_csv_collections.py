@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +36,6 @@ def plain(found: Any) -> Any:
     return tuple(map(plain, found)) if isinstance(found, Row | tuple) else found
 
 
-def fields_of(lines: list[str], create: str) -> list[list[str]]:
-    """Return the fields of records, which Flink also quotes where that is not necessary."""
-    delimiter = re.search("'csv.field-delimiter'='(.)'", create)
-    quoted = "'csv.quote-character'=''''" in create
-    return sorted(
-        csv.reader(
-            lines, delimiter=delimiter[1] if delimiter else ",", quotechar="'" if quoted else '"'
-        )
-    )
-
-
 def refused(environment: TableEnvironment, insert: str) -> str | None:
     """Run an INSERT; return its error, if any."""
     try:
@@ -78,7 +65,7 @@ def test_recorded_files(session: Any, tmp_path: Path, case: dict[str, Any]) -> N
             return
         assert "insert_error" not in case
         lines = [line for file in directory.glob("part-*") for line in file.open()]
-        assert fields_of(case["lines"], case["create"]) == fields_of(lines, case["create"])
+        assert sorted(case["lines"]) == sorted(lines)
     else:
         directory.mkdir()
         (directory / "f.csv").write_text(case["text"])

@@ -10,7 +10,6 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from schema_core import types
@@ -733,33 +732,86 @@ class CsvColumn:
     type: types.DataType
 
 
+#: Flink quotes longer strings (UTF-16 characters) without a look at their characters.
+_MAX_UNQUOTED: Final = 24
+#: Types whose strings have few characters, at most `_MAX_UNQUOTED` of them -> these characters.
+_ALPHABETS: Mapping[type[types.DataType], str] = {
+    types.DateType: "0123456789-",
+    types.TimeType: "0123456789:.",
+}
+#: Numbers and booleans, which Flink does not quote, have no other characters.
+_UNQUOTED_CHARACTERS: Final = "0123456789+-.EINafinty" + "truefalse"
+_UNQUOTED_TYPES: Final = (types.NumericType, types.BooleanType)
+
+
 def csv_line(columns: Sequence[CsvColumn], dialect: CsvDialect, options: Options) -> nodes.Node:
-    """Return a line without its end; fields are quoted if necessary."""
+    """Return a line without its end; fields are quoted if Flink quotes them, or if necessary."""
+    return nodes.call(
+        "concat_ws",
+        dialect.delimiter,
+        *(csv_value(column, dialect, options, _quoting(column, dialect)) for column in columns),
+    )
+
+
+Quoting = Callable[[nodes.Node, bool], nodes.Node]
+
+
+def _quoting(column: CsvColumn, dialect: CsvDialect) -> Quoting:
+    """Return how the values of a column are quoted, and the null literal."""
+    blank = r"\x{0}-\x{20}"
     marks = {dialect.delimiter, dialect.quote, dialect.escape, "\r", "\n"} - {""}
     special = "".join(rf"\x{{{ord(mark):x}}}" for mark in sorted(marks))
-    blank = r"\x{0}-\x{20}"
-    pattern = rf"[{special}]|\A[{blank}#\x{{feff}}]|[{blank}]\z"
+    comment = "#" if dialect.comments else ""
+    necessary = rf"[{special}]|\A[{blank}{comment}\x{{feff}}]|[{blank}]\z"
+    # Jackson takes all characters up to the greatest one of the syntax for special ones
+    last = max(map(ord, (dialect.delimiter, dialect.quote or " ", " ")))
+    usual = rf"[\x{{0}}-\x{{{last:x}}}{special}]|\A[{comment}\x{{feff}}]"
+    alphabet = _ALPHABETS.get(type(column.type))
+    is_bare = isinstance(column.type, _UNQUOTED_TYPES)
 
-    def quote_value(column: CsvColumn, value: nodes.Node) -> nodes.Node:
-        if dialect.quote:
-            inside = nodes.call("replace", value, dialect.quote, dialect.quote * 2)
-            needed: nodes.Node = nodes.call("concat", dialect.quote, inside, dialect.quote)
-        else:
+    def quote_value(value: nodes.Node, is_null: bool) -> nodes.Node:
+        if is_bare and not is_null and marks.isdisjoint(_UNQUOTED_CHARACTERS):
+            return value
+        if not is_null and alphabet and ord(min(alphabet)) > last and marks.isdisjoint(alphabet):
+            return value
+        if not dialect.quote:
             problem = f"column {column.name!r}: a value requires quotes, which are disabled"
-            needed = nodes.fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
+            needed: nodes.Node = nodes.fail(f"{problem}{HINT}unset {NO_QUOTE.key!r}")
+        else:
+            inside = nodes.call("replace", value, dialect.quote, dialect.quote * 2)
+            needed = nodes.call("concat", dialect.quote, inside, dialect.quote)
+        if is_bare or is_null or not dialect.quote:
+            condition = "rlike({v}, {necessary})"
+        elif alphabet:
+            condition = "rlike({v}, {usual})"
+        else:
+            condition = (
+                "octet_length({v}) > {most} AND (char_length({v}) > {most}"
+                " OR octet_length(encode({v}, 'UTF-16BE')) > 2 * {most}) OR rlike({v}, {usual})"
+            )
         return inline(
-            "if(rlike({v}, {pattern}), {needed}, {v})", v=value, pattern=pattern, needed=needed
+            f"if({condition}, {{needed}}, {{v}})",
+            v=value,
+            needed=needed,
+            necessary=necessary,
+            usual=usual,
+            most=_MAX_UNQUOTED,
         )
 
-    fields = (
-        nodes.let(csv_value(column, dialect, options), partial(quote_value, column))
-        for column in columns
-    )
-    return nodes.call("concat_ws", dialect.delimiter, *fields)
+    return quote_value
 
 
-def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> nodes.Node:
+def csv_value(
+    column: CsvColumn,
+    dialect: CsvDialect,
+    options: Options,
+    quoting: Quoting = lambda value, _: value,
+) -> nodes.Node:
     """Return a value as a string; one that would be read back differently fails the job."""
+
+    def escape(value: nodes.Node) -> nodes.Node:
+        return nodes.let(_with_escapes(value, dialect), lambda text: quoting(text, False))
+
     if column.type.children():
         null: nodes.Node = nodes.Literal("")
         if isinstance(column.type, types.ArrayType):
@@ -767,13 +819,12 @@ def csv_value(column: CsvColumn, dialect: CsvDialect, options: Options) -> nodes
         return nodes.let(
             column.value,
             lambda value: inline(
-                "if({v} IS NULL, {null}, {text})",
-                v=value,
-                null=null,
-                text=_with_escapes(value, dialect),
+                "if({v} IS NULL, {null}, {text})", v=value, null=null, text=escape(value)
             ),
         )
-    return stored_text(column, options, partial(_with_escapes, dialect=dialect))
+    literal = NULL.of(options)
+    null = nodes.Literal("") if literal is None else quoting(nodes.Literal(literal), True)
+    return stored_text(column, options, escape, null)
 
 
 def _with_escapes(text: nodes.Node, dialect: CsvDialect) -> nodes.Node:
@@ -794,13 +845,15 @@ def stored_text(
     column: CsvColumn,
     options: Options,
     escape: Callable[[nodes.Node], nodes.Node] = lambda text: text,
+    unknown: nodes.Node | None = None,
 ) -> nodes.Node:
     """Return the string of a field or a part of one.
 
-    A value that would be read back differently fails the job.
+    A value that would be read back differently fails the job. NULL is the null literal, or that as
+    which it is `unknown`.
     """
     null = NULL.of(options)
-    unknown: nodes.Node = nodes.Literal("" if null is None else null)
+    unknown = unknown or nodes.Literal(null or "")
     hint = f"{HINT}set {NULL.key!r} to a string that is not a value"
     empty = _EMPTY_VALUES.get(type(column.type))
     if null is None and empty is not None and not EMPTY_IS_NULL.of(options):

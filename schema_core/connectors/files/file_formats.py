@@ -168,6 +168,10 @@ def _json(options: csv_files.Options) -> dict[str, str]:
     }
 
 
+#: Decimals with at most as many digits after the point are written without an exponent by Java.
+_PLAIN_DIGITS: Final = 6
+
+
 def is_object(functions: Any, text: Any, options: csv_files.Options) -> Any:
     """Return PySpark's condition that a string is an object of json."""
     return functions.from_json(text, "MAP<STRING, STRING>", _read_json(options)).isNotNull()
@@ -255,8 +259,12 @@ def _any_of(tests: Sequence[nodes.Node]) -> nodes.Node:
 
 
 def plain_decimals(node: nodes.Node, type_: types.DataType) -> nodes.Node:
-    """Return a value whose decimals have no exponent in json: VARIANT writes none."""
-    if isinstance(type_, types.DecimalType):
+    """Return a value whose decimals have no exponent in json.
+
+    Java writes one for those less than 0.000001, for which others have too few digits; VARIANT
+    writes none, and no zeros at the end.
+    """
+    if isinstance(type_, types.DecimalType) and type_.scale > _PLAIN_DIGITS:
         return nodes.Cast(node, "VARIANT")
     if type_.children() and any(isinstance(part, types.DecimalType) for part in type_.walk()):
         return convert_parts(node, type_, plain_decimals)
