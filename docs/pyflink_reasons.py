@@ -58,11 +58,13 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
     "pyflink.table.types.RowField.__str__": "the field as SQL writes it: `name` and type",
     "pyflink.table.types.RowType.add": "returns another type: types are immutable",
-    "pyflink.table.types.DataType.bridged_to": "returns another type: types are immutable",
+    "pyflink.table.types.DataType.bridged_to": "without effect: no class of Java holds the values",
     "pyflink.table.expression.Expression.__str__": "the expression as SQL: `a + 2`",
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
-    "pyflink.table.table_environment.TableEnvironment.create_view": "returns whether it is new",
+    "pyflink.table.table_environment.TableEnvironment.create_view": (
+        "returns whether it is new; PyFlink's fails"
+    ),
     "pyflink.table.table_environment.TableEnvironment.list_tables": (
         "without temporary ones: call `list_temporary_tables`"
     ),

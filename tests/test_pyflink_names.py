@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 
@@ -55,6 +56,23 @@ def test_names_that_need_flink_raise_a_coded_error(module: str) -> None:
 
     assert caught.value.code == "needs-flink"
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, reason in BEHAVIOR.items() if reason.startswith("refused")]
+)
+def test_refused_methods_raise_a_coded_error(name: str) -> None:
+    module, owner, method = name.removeprefix("pyflink.").rsplit(".", 2)
+    class_ = getattr(import_module(f"schema_core.pyflink.{module}"), owner)
+    if isinstance(vars(class_)[method], staticmethod):
+        argument: object = b""
+    else:
+        argument = next(iter(class_)) if issubclass(class_, Enum) else object.__new__(class_)
+    with pytest.raises(UnsupportedError) as caught:
+        getattr(class_, method)(argument)
+
+    assert caught.value.hint
+    assert method in str(caught.value)
 
 
 def test_other_names_and_modules_do_not_exist() -> None:
