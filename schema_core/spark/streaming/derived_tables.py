@@ -2,12 +2,13 @@
 
 As in Flink, a scalar subquery is a join with its row, or its rows by the columns of the outer query
 that it compares, and a row test (IN, EXISTS) compares the rows of a query that reads no outer
-column.
+column. The value of a row test that is not a condition of WHERE, as below OR, is that of an outer
+join with the distinct rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Final, NamedTuple, cast
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple, cast
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import (
     Constant,
+    Function,
     FunctionCall,
     Ref,
     Typed,
@@ -51,7 +53,7 @@ from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.streaming.block_keys import MEMBERSHIPS, reads_outer
 from schema_core.spark.streaming.group_windows import ANY
 from schema_core.sql.syntax import JoinKind, Literal, LiteralKind
-from schema_core.types import BooleanType
+from schema_core.types import BigIntType, BooleanType
 
 #: Prefix of the names of columns of derived tables.
 PART: Final = f"{PREFIX}part"
@@ -64,6 +66,10 @@ _TESTED: Final = f"{PREFIX}tested"
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">="})
 #: Calls that take the rows of a subquery, not its value.
 _ROW_TESTS: Final = frozenset({*MEMBERSHIPS, "EXISTS"})
+_TRUE: Final = Constant(Literal(LiteralKind.BOOLEAN, "TRUE"), BooleanType(nullable=False))
+_FALSE: Final = Constant(Literal(LiteralKind.BOOLEAN, "FALSE"), BooleanType(nullable=False))
+_UNKNOWN: Final = Constant(Literal(LiteralKind.NULL, "NULL"), BooleanType())
+_COUNT_TYPE: Final = BigIntType(nullable=False)
 #: Aggregates of one argument that are NULL without rows.
 _NULL_WITHOUT_ROWS: Final = frozenset({"SUM", "MIN", "MAX", "AVG", "FIRST_VALUE", "LAST_VALUE"})
 
@@ -98,7 +104,7 @@ def all_of(conditions: Collection[Typed]) -> Typed | None:
 
 def both(left: Typed, right: Typed) -> Typed:
     """Return the conjunction of two conditions."""
-    return FunctionCall(BUILT_IN["AND"][0], (left, right), BooleanType())
+    return _call("AND", left, right)
 
 
 # --- parts of FROM --------------------------------------------------------------------------------
@@ -223,9 +229,10 @@ class _Joins:
         if not isinstance(relation, Select) or relation.source is None:
             return None
         block = replace(relation, source=self.joined(relation.source))
+        block = substitute_in_block(block, lambda part: _TRUE if _is_always_true(part) else None)
         if not any(map(subqueries_in, expressions_of(block))):
             return block
-        return self._with_tests(self._with_scalars(block))
+        return self._with_tests(self._with_values(block))
 
     # --- row tests -------------------------------------------------------------------------------
 
@@ -236,11 +243,8 @@ class _Joins:
         for _, call in tests:
             subquery = cast("Subquery", call.arguments[-1])
             rows = rows_of(subquery)
-            if call.function.name == "EXISTS" and isinstance(rows, Select):
-                if _is_one_group(rows):
-                    return block  # it has a row before its first one arrives
-                if _is_by_row(rows):
-                    rows = replace(rows, items=(ANY,))
+            if call.function.name == "EXISTS" and isinstance(rows, Select) and _is_by_row(rows):
+                rows = replace(rows, items=(ANY,))
             if (split := self._split_rows(rows)) is None:
                 return block
             changed[id(subquery)] = replace(subquery, rows=split)
@@ -275,15 +279,23 @@ class _Joins:
 
     # --- scalar subqueries -----------------------------------------------------------------------
 
-    def _with_scalars(self, block: Select) -> Select:
-        """Return a block with its scalar subqueries joined, or the block if one cannot be."""
-        scalars = {id(part): part for typed in expressions_of(block) for part in _scalars_in(typed)}
-        if not scalars:
+    def _with_values(self, block: Select) -> Select:
+        """Return a block whose subqueries that are values are joined.
+
+        Return the block itself if one cannot be.
+        """
+        tests = {id(test.call) for test in row_tests(block.where)}
+
+        def parts(typed: Typed | None) -> dict[int, Subquery | FunctionCall]:
+            return {id(part): part for part in _values_in(typed, tests)}
+
+        queries = {
+            key: part for typed in expressions_of(block) for key, part in parts(typed).items()
+        }
+        if not queries:
             return block
-        if block.grouping is not None:
-            filters = {id(part) for part in _scalars_in(block.where)}
-            if scalars.keys() > filters or scalars.keys() - filters:
-                return self._over_groups(block)
+        if block.grouping is not None and queries.keys() - parts(block.where).keys():
+            return self._over_groups(block)
         compared = {
             id(part)
             for condition in conjuncts(block.where)
@@ -294,16 +306,20 @@ class _Joins:
         values: dict[int, Typed] = {}
         source = cast("Relation", block.source)
         # those of WHERE first: as in Flink, they are joined before those of the select list
-        for key in sorted(scalars, key=lambda key: key not in compared):
-            joined = self._join(source, scalars[key], is_filter=key in compared)
+        for key in sorted(queries, key=lambda key: key not in compared):
+            match queries[key]:
+                case Subquery() as query:
+                    joined = self._join(source, query, is_filter=key in compared)
+                case FunctionCall(function=Function(name="EXISTS"), arguments=(query,)):
+                    joined = self._join_existence(source, rows_of(cast("Subquery", query)))
+                case test:
+                    joined = self._join_membership(source, test)
             if joined is None:
                 return block
             source, values[key] = joined
-
-        def change(typed: Typed) -> Typed | None:
-            return values.get(id(typed)) if isinstance(typed, Subquery) else None
-
-        return substitute_in_block(replace(block, source=source), change)
+        return substitute_in_block(
+            replace(block, source=source), lambda typed: values.get(id(typed))
+        )
 
     def _over_groups(self, block: Select) -> Select:
         """Return a block with groups whose subqueries are joined with the groups."""
@@ -320,8 +336,8 @@ class _Joins:
         if any(reads_outer(rows_of(query)) for query in subqueries):
             return block
         named = cast("Named", above.source)
-        above = replace(above, source=replace(named, input=self._with_scalars(groups)))
-        return self._with_scalars(above)
+        above = replace(above, source=replace(named, input=self._with_values(groups)))
+        return self._with_values(above)
 
     def _join(
         self, source: Relation, subquery: Subquery, *, is_filter: bool
@@ -332,22 +348,16 @@ class _Joins:
             return None
         value = Ref(PART, subquery.type, alias)
         result: Typed = value
-        items, conditions = [Item(PART, rows.items[0].expression)], []
+        items, conditions = [Item(PART, rows.items[0].expression)], list[Typed]()
         if reads_outer(rows):
-            own = columns_of(rows.source)
-            equations = [part for part in conjuncts(rows.where) if not _reads_only(part, own)]
-            keys = [_sides_of(part, own) for part in equations]
             without_rows = _value_without_rows(rows.items[0].expression)
-            if without_rows is None or None in keys:
+            correlated = _split_equations(rows)
+            if without_rows is None or correlated is None:
                 return None
-            pairs = cast("list[tuple[Typed, Typed]]", keys)
-            rest = [part for part in conjuncts(rows.where) if part not in equations]
+            rows, pairs = correlated
             grouping = relational.Grouping(tuple(dict.fromkeys(inner for inner, _ in pairs)))
-            rows = replace(rows, where=all_of(rest), grouping=grouping)
-            for place, (inner, outer) in enumerate(pairs):
-                items.append(Item(f"{PART}{place}", inner))
-                key = Ref(f"{PART}{place}", inner.type, alias)
-                conditions.append(_equal(key, outer))
+            rows = replace(rows, grouping=grouping)
+            conditions = _add_keys(items, pairs, alias)
             if not isinstance(without_rows, Ref):
                 arguments = (value, without_rows)
                 result = FunctionCall(BUILT_IN["COALESCE"][0], arguments, subquery.type)
@@ -363,19 +373,118 @@ class _Joins:
         columns = (*source.columns, *added)
         return relational.Join(source, named, kind, all_of(conditions), columns), result
 
+    # --- values of row tests ---------------------------------------------------------------------
 
-def _scalars_in(typed: Typed | None) -> Iterator[Subquery]:
-    """Yield the subqueries of an expression whose value is read."""
+    def _join_existence(self, source: Relation, rows: Relation) -> tuple[Relation, Typed] | None:
+        """Return FROM with the keys of the rows that EXISTS tests, and its value."""
+        alias, items, conditions = self._alias(_TESTED), [Item(PART, _TRUE)], list[Typed]()
+        if reads_outer(rows):
+            if not isinstance(rows, Select) or rows.source is None or not _is_by_row(rows):
+                return None
+            if (correlated := _split_equations(rows)) is None:
+                return None
+            rows, pairs = correlated
+            conditions = _add_keys(items, pairs, alias)
+            listed = replace(rows, items=tuple(items), distinct=True)
+        else:
+            listed = Select(tuple(items), self._tested(rows), distinct=True)
+        if reads_outer(listed):
+            return None
+        return self._join_listed(source, listed, alias, conditions)
+
+    def _join_membership(
+        self, source: Relation, test: FunctionCall
+    ) -> tuple[Relation, Typed] | None:
+        """Return FROM with the values that IN looks for and their number, and its value."""
+        *operands_, query = test.arguments
+        rows = rows_of(cast("Subquery", query))
+        columns = result_columns(rows)
+        if len(operands_) != 1 or len(columns) != 1 or reads_outer(rows):
+            return None
+        (operand,), (column,) = operands_, columns
+        if subqueries_in(operand) or operand.type.nullable() != column.type.nullable():
+            return None
+        unknown: Typed | None = None
+        if operand.type.is_nullable or column.type.is_nullable:
+            source, unknown = self._join_counts(source, rows, operand)
+        alias, tested = self._alias(_TESTED), self._tested(rows)
+        items = (Item(PART, _TRUE), Item(f"{PART}0", Ref(*column, tested.alias)))
+        listed = Select(items, tested, distinct=True)
+        condition = _equal(Ref(f"{PART}0", column.type, alias), operand)
+        source, value = self._join_listed(source, listed, alias, [condition])
+        if unknown is not None:
+            arguments = (value, _TRUE, unknown, _UNKNOWN, _FALSE)
+            value = FunctionCall(BUILT_IN["CASE"][0], arguments, test.type)
+        if test.function.name == "NOT IN":
+            value = FunctionCall(BUILT_IN["NOT"][0], (value,), test.type)
+        return source, value
+
+    def _join_counts(
+        self, source: Relation, rows: Relation, operand: Typed
+    ) -> tuple[Relation, Typed]:
+        """Return FROM with the number of rows that IN tests, and whether IN is NULL, not FALSE.
+
+        It is NULL for NULL, and if a row has NULL, unless there are no rows.
+        """
+        alias, tested = self._alias(_SCALAR), self._tested(rows)
+        (column,) = tested.columns
+        number, values = (Ref(f"{PART}{place}", _COUNT_TYPE, alias) for place in range(2))
+        items = [Item(number.name, _count(_TRUE))]
+        tests: list[Typed] = []
+        if operand.type.is_nullable:
+            tests.append(_call("IS NULL", operand))
+        if column.type.is_nullable:
+            items.append(Item(values.name, _count(Ref(*column, tested.alias))))
+            tests.append(_call("<", values, number))
+        counts = Select(tuple(items), tested, grouping=relational.Grouping(()))
+        named = Named(counts, alias, counts.columns)
+        joined = relational.Join(
+            source, named, JoinKind.CROSS, None, (*source.columns, *named.columns)
+        )
+        is_null = tests[0] if len(tests) == 1 else _call("OR", *tests)
+        zero = Constant(Literal(LiteralKind.EXACT, "0"), _COUNT_TYPE)
+        return joined, both(_call("<>", number, zero), is_null)
+
+    def _join_listed(
+        self, source: Relation, listed: Select, alias: str, conditions: Collection[Typed]
+    ) -> tuple[Relation, Typed]:
+        """Return FROM with distinct rows, if they are there, and whether they are."""
+        named = Named(self.joined(listed), alias, listed.columns)
+        columns = (*source.columns, *_nullable(named.columns))
+        joined = relational.Join(source, named, JoinKind.LEFT, all_of(conditions), columns)
+        return joined, _call("IS NOT NULL", Ref(PART, BooleanType(), alias))
+
+    def _tested(self, rows: Relation) -> Named:
+        return Named(rows, self._alias(_TESTED), result_columns(rows))
+
+
+def _values_in(typed: Typed | None, tests: Collection[int]) -> Iterator[Subquery | FunctionCall]:
+    """Yield the subqueries of an expression whose value is read, and the row tests with subqueries.
+
+    Those of `tests`, by identity, have no value.
+    """
     rest = [] if typed is None else [typed]
     while rest:
         part = rest.pop()
         if isinstance(part, Subquery):
             yield part
             continue
-        parts = operands(part)
+        parts: Sequence[Typed] = operands(part)
         if isinstance(part, FunctionCall) and part.function.name in _ROW_TESTS:
-            parts = [each for each in parts if not isinstance(each, Subquery)]
+            others = [each for each in parts if not isinstance(each, Subquery)]
+            if len(others) < len(parts) and id(part) not in tests:
+                yield part
+                continue
+            parts = others
         rest += parts
+
+
+def _is_always_true(typed: Typed) -> bool:
+    """Return whether an expression is EXISTS of a subquery that always has a row."""
+    if not isinstance(typed, FunctionCall) or typed.function.name != "EXISTS":
+        return False
+    rows = rows_of(cast("Subquery", typed.arguments[0]))
+    return isinstance(rows, Select) and _is_one_group(rows)
 
 
 def _is_by_row(block: Select) -> bool:
@@ -401,6 +510,29 @@ def _reads_only(typed: Typed, own: Names) -> bool:
     return all(is_own(column, own) for column in columns_read(typed))
 
 
+def _split_equations(rows: Select) -> tuple[Select, list[tuple[Typed, Typed]]] | None:
+    """Return a block without its equations with outer columns, and their inner and outer sides.
+
+    None if it has other conditions over outer columns.
+    """
+    own = columns_of(cast("Relation", rows.source))
+    equations = [part for part in conjuncts(rows.where) if not _reads_only(part, own)]
+    pairs = [sides for part in equations if (sides := _sides_of(part, own)) is not None]
+    if len(pairs) < len(equations):
+        return None
+    rest = [part for part in conjuncts(rows.where) if part not in equations]
+    return replace(rows, where=all_of(rest)), pairs
+
+
+def _add_keys(items: list[Item], pairs: Collection[tuple[Typed, Typed]], alias: str) -> list[Typed]:
+    """Add the inner sides of equations to a select list; return the equations with its columns."""
+    equations = []
+    for place, (inner, outer) in enumerate(pairs):
+        items.append(Item(f"{PART}{place}", inner))
+        equations.append(_equal(Ref(f"{PART}{place}", inner.type, alias), outer))
+    return equations
+
+
 def _sides_of(condition: Typed, own: Names) -> tuple[Typed, Typed] | None:
     """Return the inner and the outer side of an equation."""
     if not isinstance(condition, FunctionCall) or condition.function.name != "=":
@@ -423,7 +555,15 @@ def _value_without_rows(typed: Typed) -> Typed | None:
 
 
 def _equal(left: Typed, right: Typed) -> Typed:
-    return FunctionCall(BUILT_IN["="][0], (left, right), BooleanType())
+    return _call("=", left, right)
+
+
+def _call(name: str, *arguments: Typed) -> Typed:
+    return FunctionCall(BUILT_IN[name][0], arguments, BooleanType())
+
+
+def _count(value: Typed) -> Typed:
+    return FunctionCall(BUILT_IN["COUNT"][0], (value,), _COUNT_TYPE)
 
 
 def _nullable(columns: Columns) -> Columns:
