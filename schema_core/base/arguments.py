@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import cache, partial, wraps
 from types import NoneType, UnionType
 from typing import Any, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -104,9 +104,7 @@ def validate_arguments(
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        from inspect import signature
-
-        return _validate_calls(function, tuple(signature(function).parameters), kinds)
+        return _validate_calls(function, lambda: (_parameters(function), kinds))
 
     return decorate
 
@@ -114,33 +112,44 @@ def validate_arguments(
 def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
     """Decorate an implementation so that its methods check the types that an interface annotates.
 
-    Only classes and unions of classes are checked.
+    Only classes and unions of classes are checked. The annotations are read by the first call.
     """
 
     def decorate(implementation: Class) -> Class:
-        from inspect import getmembers, isfunction, signature
+        from inspect import getmembers, isfunction
 
         for name, method in getmembers(interface, isfunction):
-            if name.startswith("_"):
-                continue
-            parameters = signature(method).parameters
-            hints = get_type_hints(method)
-            kinds = {
-                parameter: kind for parameter in parameters if (kind := _kind(hints.get(parameter)))
-            }
-            if kinds:
+            code = method.__code__
+            if not name.startswith("_") and code.co_argcount + code.co_kwonlyargcount > 1:
                 own = getattr(implementation, name)
-                setattr(implementation, name, _validate_calls(own, tuple(parameters), kinds))
+                setattr(implementation, name, _validate_calls(own, partial(_annotated, method)))
         return implementation
 
     return decorate
 
 
+def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    from inspect import signature
+
+    return tuple(signature(function).parameters)
+
+
+def _annotated(method: Callable[..., object]) -> tuple[tuple[str, ...], dict[str, Kind]]:
+    """Return the names of the parameters of a method, and the classes of those that have them."""
+    kinds = {name: _kind(hint) for name, hint in get_type_hints(method).items() if name != "return"}
+    return _parameters(method), {name: kind for name, kind in kinds.items() if kind}
+
+
 def _validate_calls(
-    function: Callable[Parameters, Result], parameters: tuple[str, ...], kinds: Mapping[str, Kind]
+    function: Callable[Parameters, Result],
+    read: Callable[[], tuple[tuple[str, ...], Mapping[str, Kind]]],
 ) -> Callable[Parameters, Result]:
+    """Return a function that checks its arguments by what `read` returns at the first call."""
+    expected = cache(read)
+
     @wraps(function)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        parameters, kinds = expected()
         for name, value in (*zip(parameters, args, strict=False), *kwargs.items()):
             if name in kinds:
                 require_instance(value, kinds[name], name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -328,7 +327,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def digest(content: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a document as canonical JSON."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+    from hashlib import sha256  # slow to import
+
+    return f"sha256:{sha256(text.encode('ascii')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 __all__ = ["attach", "dataclass", "node", "regex"]
@@ -113,9 +114,12 @@ else:
 
 #: Generating a class reads the fields of its bases, which generates them.
 _LOCK: Final = threading.RLock()
+_PARAMS: Final = "__dataclass_params__"
 #: What is read from the class and not called.
-_FACTS: Final = ("__dataclass_fields__", "__dataclass_params__", "__match_args__")
+_FACTS: Final = ("__dataclass_fields__", _PARAMS, "__match_args__")
 _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+#: The parameters of an inherited dataclass: for ``dataclasses``, no model is frozen.
+_INHERITED: Final = SimpleNamespace(frozen=False)
 
 
 class _Generated:
@@ -142,7 +146,6 @@ class _Generated:
         body = self._fixed_members() | self.pending | body
         self.cls: Any = type(declared)(declared.__name__, declared.__bases__, body)
         self.cls.__qualname__ = declared.__qualname__
-        self.is_generated = False
 
     def _pending(self) -> dict[str, Any]:
         options = self.options
@@ -193,27 +196,51 @@ class _Generated:
             "__setstate__": set_state,
         }
 
-    def generate(self) -> None:
-        """Replace what is pending by what ``dataclasses`` generates for the same fields."""
-        with _LOCK:
-            if self.is_generated:
-                return
-            import dataclasses
+    def generate(self, name: str) -> None:
+        """Replace what is pending under a name by what ``dataclasses`` generates for the fields.
 
-            # A class of its own, as the members of slots have the names of the defaults.
-            body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
-            body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
-            body["__doc__"] = "Without a text, `dataclasses` adds the signature."
-            model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
-            has_init = "__init__" in self.pending and self.options.get("frozen", False)
-            options = self.options | ({"init": False} if has_init else {})
-            generated = vars(dataclasses.dataclass(slots=True, **options)(model))
-            for name in (*self.pending, "__replace__"):
-                if name in generated:
-                    setattr(self.cls, name, generated[name])
-            if has_init:
+        Each method is compiled by itself: most classes never compare, hash or print an instance.
+        """
+        with _LOCK:
+            if not isinstance(vars(self.cls).get(name), _Pending):
+                return
+            if name == "__init__" and self.options.get("frozen", False):
                 self.cls.__init__ = _frozen_init(self.cls)
-            self.is_generated = True
+                return
+            if name == _PARAMS:
+                self.cls.__dataclass_params__ = self._params()
+                return
+            generated = vars(self._model_with(name))
+            for attribute in ({*self.pending, "__replace__"} & generated.keys()) - {_PARAMS}:
+                is_pending = isinstance(vars(self.cls).get(attribute), _Pending | None)
+                if is_pending and generated[attribute] is not None:
+                    setattr(self.cls, attribute, generated[attribute])
+
+    def _params(self) -> Any:
+        """Return the options, which a class without fields has as well."""
+        import dataclasses
+
+        without_fields: Any = type("Empty", (), {})
+        return dataclasses.dataclass(slots=True, **self.options)(
+            without_fields
+        ).__dataclass_params__
+
+    def _model_with(self, name: str) -> type:
+        """Return a class of the same fields, with one of the methods, or what is read from it."""
+        import dataclasses
+
+        methods = {"init": ("__init__",), "repr": ("__repr__",), "order": _ORDER}
+        options = {option: name in names for option, names in methods.items()}
+        options["eq"] = name in ("__eq__", "__hash__", *_ORDER)
+        options["unsafe_hash"] = name == "__hash__"
+        # with slots, __init__ assigns the defaults of what are not its parameters
+        options |= {"slots": options["init"], "frozen": False}
+        # A class of its own, as the members of slots have the names of the defaults.
+        body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
+        body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
+        body["__doc__"] = "Without a text, `dataclasses` adds the signature."
+        model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
+        return dataclasses.dataclass(**self.options | options)(model)
 
 
 class _Factory:
@@ -282,7 +309,7 @@ class _Pending:
         self.of, self.name = of, name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self.of.generate()
+        self.of.generate(self.name)
         value = vars(self.of.cls)[self.name]
         return value.__get__(instance, owner) if hasattr(value, "__get__") else value
 
@@ -294,7 +321,7 @@ class _Signature:
         self.of = of
 
     def __get__(self, instance: object, owner: type) -> Any:
-        self.of.generate()
+        self.of.generate("__init__")
         if owner is not self.of.cls:
             raise AttributeError("__signature__")
         from inspect import signature
@@ -306,14 +333,11 @@ class _Signature:
 def _collect_inherited(cls: type) -> type:
     """Return a class with what ``dataclasses`` reads from the bases of a class."""
     fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields |= getattr(base, "__dataclass_fields__", {})
     body: dict[str, Any] = {}
-    bases: list[Any] = list(cls.__mro__[-1:0:-1])
-    for base in bases:
-        if own := getattr(base, "__dataclass_fields__", None):
-            fields |= own
-            body["__dataclass_params__"] = base.__dataclass_params__
-    if body:
-        body["__dataclass_fields__"] = fields
+    if fields:
+        body = {"__dataclass_fields__": fields, "__dataclass_params__": _INHERITED}
     if hasattr(cls, "__post_init__"):
         body["__post_init__"] = cls.__post_init__
     return type("Inherited", (), body)

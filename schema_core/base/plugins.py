@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache, wraps
 from importlib import import_module
 from typing import Any, NamedTuple, ParamSpec, TypeVar
@@ -285,7 +286,9 @@ def list_entries(group: str) -> tuple[Entry, ...]:
 @lru_cache(maxsize=32)
 def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> tuple[Entry, ...]:
     """Return the entries of other packages; cached until a directory of packages changes."""
-    from importlib.metadata import entry_points  # slow to import
+    if not any(_may_declare(group, path) for path, _ in directories):
+        return ()
+    from importlib.metadata import entry_points  # slow to import, and it parses the files of all
 
     return tuple(
         Entry(point.name, point.value, f"{point.dist.name} {point.dist.version}")
@@ -293,6 +296,19 @@ def _read_entry_points(group: str, directories: tuple[tuple[str, int], ...]) -> 
         # Earlier versions of this package registered their own implementations.
         if point.dist and point.dist.name != "schema-core"
     )
+
+
+def _may_declare(group: str, path: str) -> bool:
+    """Return whether a package of a directory may have entries of a group; an archive may."""
+    if os.path.isfile(path):  # noqa: PTH113 - a path of any kind
+        return True
+    with suppress(OSError):
+        for entry in os.scandir(path or "."):
+            if entry.name.lower().endswith("-info"):
+                with suppress(OSError), open(f"{entry.path}/entry_points.txt", "rb") as file:  # noqa: PTH123
+                    if f"[{group}]".encode() in file.read():
+                        return True
+    return False
 
 
 def _modification_time(path: str) -> int:

@@ -114,6 +114,10 @@ class LazyCommand(TyperCommand):
     #: The summary; the one of the superclass, which sets it, is not used.
     help = property(lambda self: summary(str(self.name)), lambda self, _: None)
 
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the summary for the list of all commands."""
+        return summary(str(self.name))
+
     def make_context(
         self, info_name: str | None, args: list[str], parent: Context | None = None, **extra: Any
     ) -> Context:
@@ -162,7 +166,9 @@ def load_command(name: str) -> Any:
     if name in GROUPS:
         app = function()
     else:
-        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        app = typer.Typer(
+            add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+        )
         app.command(name, cls=RunnerCommand if name in RUNNERS else Command)(function)
     command = get_command(app)
     command.name = name
@@ -187,6 +193,7 @@ def application() -> typer.Typer:
         cls=Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # importing rich takes longer than everything else that --help does
     )
     version_option = typer.Option(
         False, "--version", is_eager=True, callback=print_version, help="Show the version."

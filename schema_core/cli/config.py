@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import field
@@ -179,6 +178,8 @@ def _read(path: Path, is_named: bool = True) -> CliConfiguration | None:
             ) from None
         if len(content) > MAX_FILE:
             raise _invalid(f"the file has more than {MAX_FILE:,} bytes")
+        import tomllib  # slow to import, and most projects have no configuration
+
         try:
             document: Any = tomllib.loads(content.decode())
         except (ValueError, RecursionError) as error:

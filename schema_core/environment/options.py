@@ -432,12 +432,12 @@ class ConfigOption(Generic[Value]):
         return self.default
 
     def _read(self, key: str, text: str) -> Value:
-        is_masked = self.secret or is_secret(key) or isinstance(text, SecretString)
-        if not (is_masked or has_credentials(text)):
-            return self.read(text)
         try:
             return self.read(text)
         except SchemaError as error:
+            is_masked = self.secret or is_secret(key) or isinstance(text, SecretString)
+            if not (is_masked or has_credentials(text)):
+                raise
             raise SchemaError("the value cannot be parsed", code=error.code) from None
 
 

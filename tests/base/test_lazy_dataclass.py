@@ -61,6 +61,7 @@ def mutable(decorator: Decorator) -> type[Any]:
     class Mutable:
         x: int
         y: int = dataclasses.field(default=3, repr=False, kw_only=True)
+        size: int = dataclasses.field(default=5, init=False)
 
     return decorator(slots=True, weakref_slot=True)(Mutable)
 
@@ -88,6 +89,11 @@ FACTS: dict[str, Callable[[type[Any], Any], Any]] = {
     "signature": lambda cls, _: (str(inspect.signature(cls)), str(inspect.signature(cls))),
     "signature of init": lambda cls, _: str(inspect.signature(cls.__init__)),
     "fields": lambda cls, _: [(field.name, field.type) for field in dataclasses.fields(cls)],
+    "parameters": lambda cls, make: (
+        [getattr(cls.__dataclass_params__, name) for name in ("init", "repr", "eq", "frozen")],
+        [field.name for field in dataclasses.fields(cls)],
+        make(0) == make(1),
+    ),
     "match": lambda cls, _: cls.__match_args__,
     "slots": lambda cls, _: cls.__slots__ if "__slots__" in vars(cls) else None,
     "hashable": lambda cls, _: cls.__hash__ is None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -52,13 +51,14 @@ def is_program(file: str | Path | None) -> bool:
 
 @lru_cache(maxsize=64)
 def summary(name: str) -> str:
-    """Return the first paragraph of a command's docstring, without importing its module."""
+    """Return the first paragraph of a command's docstring.
+
+    Importing or parsing the modules would take most of the time of ``--help``.
+    """
     module, _, function = COMMANDS[name].partition(":")
-    tree = ast.parse(Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8"))
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            return (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " ")
-    raise LookupError(name)
+    text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    docstring = text.partition(f"\ndef {function}(")[2].split('"""')[1]
+    return " ".join(docstring.partition("\n\n")[0].split())
 
 
 class Meaning(NamedTuple):

@@ -124,6 +124,7 @@ def migrations() -> typer.Typer:
         add_completion=False,
         cls=Group,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
     )
     # -1 is a target, not an option
     app.command(cls=Command, context_settings={"ignore_unknown_options": True})(downgrade)
