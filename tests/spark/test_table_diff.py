@@ -219,6 +219,7 @@ def test_tables_that_cannot_be_compared(environment: TableEnvironment) -> None:
         assert code == caught.value.code
 
 
+@pytest.mark.usefixtures("spark")
 def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "setup.sql").write_text("CREATE TEMPORARY VIEW t AS SELECT 1 AS id, 'a' AS name;")
     arguments = ["migrate", "table-diff", "t", "--on", "id", "--directory", str(tmp_path)]
