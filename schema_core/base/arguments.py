@@ -122,7 +122,9 @@ def validate_methods(interface: type[Any]) -> Callable[[Class], Class]:
             code = method.__code__
             if not name.startswith("_") and code.co_argcount + code.co_kwonlyargcount > 1:
                 own = getattr(implementation, name)
-                setattr(implementation, name, _validate_calls(own, partial(_annotated, method)))
+                setattr(
+                    implementation, name, _validate_calls(own, partial(_parameter_classes, method))
+                )
         return implementation
 
     return decorate
@@ -134,7 +136,7 @@ def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(signature(function).parameters)
 
 
-def _annotated(method: Callable[..., object]) -> tuple[tuple[str, ...], dict[str, Kind]]:
+def _parameter_classes(method: Callable[..., object]) -> tuple[tuple[str, ...], dict[str, Kind]]:
     """Return the names of the parameters of a method, and the classes of those that have them."""
     kinds = {name: _kind(hint) for name, hint in get_type_hints(method).items() if name != "return"}
     return _parameters(method), {name: kind for name, kind in kinds.items() if kind}

@@ -335,9 +335,8 @@ def _collect_inherited(cls: type) -> type:
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         fields |= getattr(base, "__dataclass_fields__", {})
-    body: dict[str, Any] = {}
-    if fields:
-        body = {"__dataclass_fields__": fields, "__dataclass_params__": _INHERITED}
+    inherited = {"__dataclass_fields__": fields, "__dataclass_params__": _INHERITED}
+    body: dict[str, Any] = inherited if fields else {}
     if hasattr(cls, "__post_init__"):
         body["__post_init__"] = cls.__post_init__
     return type("Inherited", (), body)

@@ -830,7 +830,7 @@ def substitute_in_block(block: Select, change: Callable[[Typed], Typed | None]) 
     `change` is that of `substitute`.
     """
 
-    def changed(typed: Typed | None) -> Typed | None:
+    def substitute_optional(typed: Typed | None) -> Typed | None:
         return None if typed is None else substitute(typed, change)
 
     grouping = block.grouping
@@ -842,10 +842,10 @@ def substitute_in_block(block: Select, change: Callable[[Typed], Typed | None]) 
         items=tuple(
             item._replace(expression=substitute(item.expression, change)) for item in block.items
         ),
-        where=changed(block.where),
+        where=substitute_optional(block.where),
         grouping=grouping,
-        having=changed(block.having),
-        qualify=changed(block.qualify),
+        having=substitute_optional(block.having),
+        qualify=substitute_optional(block.qualify),
     )
 
 

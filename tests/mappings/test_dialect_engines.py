@@ -57,7 +57,7 @@ def texts(dialect: str) -> Iterator[Statements]:
                 yield [f"CREATE TABLE {{t}} (k {integer}, c {type_}{null}, z {integer}){tail}"]
 
 
-def written(dialect: str) -> Iterator[tuple[Schema, Statements]]:
+def schemas_of(dialect: str) -> Iterator[tuple[Schema, Statements]]:
     """Schemas with each type of Flink that has an equivalent, and their statements."""
     for flink in sorted({flink for _, flink in cases("dialect_same")}):
         if dialect == "postgres" and "ARRAY<ARRAY" in flink:
@@ -204,7 +204,7 @@ ENGINES: dict[str, tuple[Print, int, int]] = {
 )  # fmt: skip
 def test_engines_print_the_tables_that_are_read_and_written(dialect: str) -> None:
     execute, *minimum = ENGINES[dialect]
-    read, schemas = list(texts(dialect)), list(written(dialect))
+    read, schemas = list(texts(dialect)), list(schemas_of(dialect))
     tables: list[Statements] = [*read, *(statements for _, statements in schemas)]
     accepted = [0, 0]
     for index, (statements, printed) in enumerate(zip(tables, execute(tables), strict=True)):

@@ -1493,7 +1493,7 @@ def test_the_database_computes_aggregates_as_spark_does(
     for method, queries in (("apply_aggregates", AGGREGATES), ("apply_top_n", FIRST_ROWS)):
         apply, accepted = getattr(JdbcConnector, method), list[bool]()
 
-        def recorded(*arguments: Any, apply: Any = apply, accepted: Any = accepted) -> bool:
+        def record(*arguments: Any, apply: Any = apply, accepted: Any = accepted) -> bool:
             accepted.append(apply(*arguments))
             return bool(accepted[-1])
 
@@ -1502,7 +1502,7 @@ def test_the_database_computes_aggregates_as_spark_does(
                 continue
             statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM a"
             accepted.clear()
-            monkeypatch.setattr(JdbcConnector, method, recorded)
+            monkeypatch.setattr(JdbcConnector, method, record)
             pushed = tables.rows(statement)
             monkeypatch.setattr(JdbcConnector, method, lambda *_: False)
 

@@ -211,14 +211,14 @@ def test_statistics_of_files_are_aggregates(
     )
     apply, accepted = OpenTableConnector.apply_aggregates, list[bool]()
 
-    def recorded(*arguments: Any) -> bool:
+    def record(*arguments: Any) -> bool:
         accepted.append(apply(*arguments))
         return accepted[-1]
 
     for query, expected in AGGREGATES.items():
         accepted.clear()
         statement = f"SELECT {query}" if "FROM" in query else f"SELECT {query} FROM t"
-        monkeypatch.setattr(OpenTableConnector, "apply_aggregates", recorded)
+        monkeypatch.setattr(OpenTableConnector, "apply_aggregates", record)
         pushed = run(statement)
         monkeypatch.setattr(OpenTableConnector, "apply_aggregates", lambda *_: False)
 

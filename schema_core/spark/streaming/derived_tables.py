@@ -387,7 +387,7 @@ class _Joins:
             conditions = _add_keys(items, pairs, alias)
             listed = replace(rows, items=tuple(items), distinct=True)
         else:
-            listed = Select(tuple(items), self._tested(rows), distinct=True)
+            listed = Select(tuple(items), self._rows_of_test(rows), distinct=True)
         if reads_outer(listed):
             return None
         return self._join_listed(source, listed, alias, conditions)
@@ -407,7 +407,7 @@ class _Joins:
         unknown: Typed | None = None
         if operand.type.is_nullable or column.type.is_nullable:
             source, unknown = self._join_counts(source, rows, operand)
-        alias, tested = self._alias(_TESTED), self._tested(rows)
+        alias, tested = self._alias(_TESTED), self._rows_of_test(rows)
         items = (Item(PART, _TRUE), Item(f"{PART}0", Ref(*column, tested.alias)))
         listed = Select(items, tested, distinct=True)
         condition = _equal(Ref(f"{PART}0", column.type, alias), operand)
@@ -426,7 +426,7 @@ class _Joins:
 
         It is NULL for NULL, and if a row has NULL, unless there are no rows.
         """
-        alias, tested = self._alias(_SCALAR), self._tested(rows)
+        alias, tested = self._alias(_SCALAR), self._rows_of_test(rows)
         (column,) = tested.columns
         number, values = (Ref(f"{PART}{place}", _COUNT_TYPE, alias) for place in range(2))
         items = [Item(number.name, _count(_TRUE))]
@@ -454,7 +454,7 @@ class _Joins:
         joined = relational.Join(source, named, JoinKind.LEFT, all_of(conditions), columns)
         return joined, _call("IS NOT NULL", Ref(PART, BooleanType(), alias))
 
-    def _tested(self, rows: Relation) -> Named:
+    def _rows_of_test(self, rows: Relation) -> Named:
         return Named(rows, self._alias(_TESTED), result_columns(rows))
 
 
