@@ -995,6 +995,7 @@ CAPABILITIES_BY_WORD: Mapping[str, str] = {
     "no_update_is_lost": "Capability.VERSIONS",
     "no_statement_is_lost": "Capability.VERSIONS",
     "concurrent": "Catalog, several writers",
+    "no_table_is_left": "Catalog, several writers",
     "killed": "Catalog, several writers",
     "second_catalog": "CatalogContract.durable",
     "statements": "Catalog, SQL statements",
@@ -1013,7 +1014,7 @@ def _rule(test: str) -> Rule:
 
 
 RULES: Mapping[str, Rule] = {
-    name: _rule(name) for name in vars(CatalogContract) if name.startswith("test_")
+    name: _rule(name) for name in dir(CatalogContract) if name.startswith("test_")
 }
 
 state_rules(CatalogContract, RULES)

@@ -10,6 +10,7 @@ import pytest
 
 from schema_core.catalog.api import Catalog
 from schema_core.testing import CatalogContract
+from schema_core.testing.catalog_contract import RULES
 from tests.catalog.incorrect_catalogs import WRONG
 from tests.catalog.toy_catalog import ToyCatalog
 
@@ -67,6 +68,10 @@ def noticed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     result = [line.split(" ", 2)[1:] for line in done.stdout.splitlines() if "noticed " in line]
     return dict(result)
+
+
+def test_every_test_has_a_rule() -> None:
+    assert RULES.keys() == {name for name in dir(CatalogContract) if name.startswith("test_")}
 
 
 @pytest.mark.slow
