@@ -112,15 +112,28 @@ class SecretString(str):
 
 
 def is_secret(key: str, declared: AbstractSet[str] = NO_KEYS) -> bool:
-    """Return whether the value of an option must not be shown; `declared` keys are in lower case.
+    """Return whether the value of an option must not be shown.
+
+    `declared` are further keys in lower case; ``key.*`` stands for all keys with that prefix.
 
     >>> is_secret("properties.sasl.jaas.config"), is_secret("path"), is_secret("sslPass")
     (True, False, True)
     >>> is_secret("Combination", frozenset({"combination"}))
     True
+    >>> is_secret("Locks.front.number", frozenset({"locks.*"}))
+    True
     """
     decoded = _decode_escapes(key)
-    return decoded.lower() in declared or _SECRET.search(_without_innocent(decoded)) is not None
+    return (
+        _is_declared(decoded.lower(), declared)
+        or _SECRET.search(_without_innocent(decoded)) is not None
+    )
+
+
+def _is_declared(key: str, declared: AbstractSet[str]) -> bool:
+    return key in declared or any(
+        f"{key[:place]}.*" in declared for place, character in enumerate(key) if character == "."
+    )
 
 
 #: Keys that options of the process declare secret; the connector of an excerpt is unknown.

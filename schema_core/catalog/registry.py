@@ -42,7 +42,8 @@ class DeclaredOption(Protocol):
     def required(self) -> bool: ...
     @property
     def secret(self) -> bool: ...
-    def keys(self) -> tuple[str, ...]: ...
+    def key_patterns(self) -> tuple[str, ...]: ...
+    def has_key(self, key: str) -> bool: ...
     def of(self, options: Mapping[str, str]) -> object: ...
 
 
@@ -78,17 +79,20 @@ class CatalogFactory:
         """Return the keys of all options of the type."""
         if isinstance(self.options, AbstractSet):
             return sorted(self.options)
-        return [key for option in self.options for key in option.keys()]  # noqa: SIM118 - no mapping
+        return [key for option in self.options for key in option.key_patterns()]
+
+    def has_key(self, key: str) -> bool:
+        """Return whether a key of options belongs to the type."""
+        if isinstance(self.options, AbstractSet):
+            return key in self.options
+        return any(option.has_key(key) for option in self.options)
 
     def secret_keys(self) -> frozenset[str]:
         """The keys of options that are declared secret, in lower case."""
         if isinstance(self.options, AbstractSet):
             return frozenset()
         return frozenset(
-            key.lower()
-            for option in self.options
-            if option.secret
-            for key in option.keys()  # noqa: SIM118 - not a mapping
+            key.lower() for option in self.options if option.secret for key in option.key_patterns()
         )
 
     def check(self, kind: str, options: Mapping[str, str]) -> None:
@@ -109,12 +113,7 @@ class CatalogFactory:
 
     def _require_known(self, kind: str, options: Mapping[str, str]) -> None:
         known = self.keys()
-        maps: tuple[str, ...] = ()
-        if not isinstance(self.options, AbstractSet):
-            prefixed = (option for option in self.options if getattr(option, "is_map", False))
-            maps = tuple(f"{option.key}." for option in prefixed)
-        given = {key for key in options if not key.startswith(maps)}
-        if unknown := sorted(given - {*known} - IMPLICIT):
+        if unknown := sorted(key for key in options.keys() - IMPLICIT if not self.has_key(key)):
             raise SchemaError(
                 f"unknown options of a catalog of type {kind!r}: {', '.join(unknown)}",
                 code="invalid-catalog-option",
@@ -126,7 +125,9 @@ def _require_present(
     kind: str, declared: Sequence[DeclaredOption], options: Mapping[str, str]
 ) -> None:
     absent = sorted(
-        option.key for option in declared if option.required and not {*option.keys()} & {*options}
+        option.key
+        for option in declared
+        if option.required and not any(map(option.has_key, options))
     )
     if absent:
         raise SchemaError(

@@ -286,10 +286,7 @@ def secret_keys(options: Mapping[str, str]) -> frozenset[str]:
     with suppress(SchemaCoreError):
         declared = find_connector(options).declared(options)
         return frozenset(
-            key.lower()
-            for option in declared
-            if option.secret
-            for key in option.keys()  # noqa: SIM118 - not a mapping
+            key.lower() for option in declared if option.secret for key in option.key_patterns()
         )
     return frozenset()
 
@@ -618,15 +615,11 @@ def require_abilities(
             )
 
 
-def _keys(declared: Iterable[ConfigOption[Any]]) -> list[str]:
-    return [key for option in declared for key in option.keys()]  # noqa: SIM118 - no mapping
-
-
 def _check_required(declared: Sequence[ConfigOption[Any]], options: Mapping[str, str]) -> None:
     missing = sorted(
         option.key
         for option in declared
-        if option.required and "#" not in option.key and not options.keys() & _keys([option])
+        if option.required and "#" not in option.key and not any(map(option.has_key, options))
     )
     if missing:
         raise SchemaError(
@@ -651,12 +644,14 @@ def _check_known(
     options: Mapping[str, str],
     implicit: Collection[str] = IMPLICIT_OPTIONS,
 ) -> None:
-    known = {*_keys(declared), *implicit}
-    maps = tuple(f"{option.key}." for option in declared if option.is_map)
-    unknown = [key for key in sorted(options) if key not in known and not key.startswith(maps)]
+    unknown = [
+        key
+        for key in sorted(options.keys() - {*implicit})
+        if not any(option.has_key(key) for option in declared)
+    ]
     if unknown:
-        hints = [hint for key in unknown if (hint := similar(key, known))]
-        names = sorted(set(_keys(declared)))
+        names = sorted({name for option in declared for name in option.key_patterns()})
+        hints = [hint for key in unknown if (hint := similar(key, {*names, *implicit}))]
         more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
         listing = f"supported options: {', '.join(names[:MAX_LISTED])}{more}"
         raise SchemaError(

@@ -385,9 +385,10 @@ Value = TypeVar("Value")
 class ConfigOption(Generic[Value]):
     """An option: its key, the parser of its value, its default and its description.
 
-    `fallback_keys` are also accepted, `deprecated_keys` with a warning. With `is_map`, ``key.*``
-    belongs to the option. A `secret` value is masked in listings and errors. With `defines_table`
-    it has an effect only when the table is created, so a hint cannot set it.
+    `fallback_keys` are also accepted, `deprecated_keys` with a warning. With `is_map`, all keys
+    ``key.*`` belong to the option, but not the key itself. A `secret` value is masked in listings
+    and errors. With `defines_table` it has an effect only when the table is created, so a hint
+    cannot set it.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -413,11 +414,15 @@ class ConfigOption(Generic[Value]):
                 hint="use boolean, integer, long or double of schema_core.connectors",
             )
         if self.secret:
-            declare_secret(self.keys())
+            declare_secret(self.key_patterns())
 
     def keys(self) -> tuple[str, ...]:
         """The current key and the deprecated ones."""
         return (self.key, *self.fallback_keys, *self.deprecated_keys)
+
+    def key_patterns(self) -> tuple[str, ...]:
+        """The keys as a listing shows them: those of a map as ``key.*``."""
+        return tuple(f"{key}.*" for key in self.keys()) if self.is_map else self.keys()
 
     def has_key(self, key: str) -> bool:
         """Return whether a key of options belongs to the option."""

@@ -9,6 +9,8 @@ import pytest
 
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.plugins import Entry, discover, require
+from schema_core.base.secrets import HIDDEN, mask, mask_text
+from schema_core.environment import connector as connectors
 from schema_core.environment.connector import Ability, find_connector, using, validate
 from schema_core.environment.options import ConfigOption, integer
 from schema_core.errors import NotFoundError, SchemaError
@@ -116,6 +118,7 @@ def test_a_deprecated_key_suggests_its_replacement() -> None:
         ({}, ["missing-option"]),
         ({"topic": "t", "size": "big"}, ["invalid-option-value"]),
         ({"topic": "t", "sise": "1"}, ["unknown-option"]),
+        ({"topic": "t", "properties": "a:b"}, ["unknown-option"]),
         ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["incomplete-watermark-alignment"]),
         ({"size": "x", "more": "y"}, ["missing-option", "invalid-option-value", "unknown-option"]),
     ],
@@ -162,3 +165,22 @@ def test_options_of_watermarks_are_read(key: str, value: str) -> None:
 
     assert caught.value.code == "invalid-option-value"
     assert caught.value.path == (f"option {key!r}",)
+
+
+class Vault(Queue):
+    """A connector whose map of headers is secret."""
+
+    identifier = "vault"
+
+    def declared(self, options: Mapping[str, str]) -> Sequence[ConfigOption[Any]]:
+        return (ConfigOption("locks", str, is_map=True, secret=True),)
+
+
+def test_all_keys_of_a_secret_map_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connectors, "find_connector", lambda _: Vault())
+    options = {"connector": "vault", "locks.front.number": "8361", "size": "2"}
+
+    masked = mask(options, connectors.secret_keys(options))
+
+    assert {"connector": "vault", "locks.front.number": HIDDEN, "size": "2"} == masked
+    assert "8361" not in mask_text("CREATE TABLE t (a INT) WITH ('locks.front' = '8361')")
