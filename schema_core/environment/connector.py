@@ -407,11 +407,10 @@ def check_metadata(
         spans = {column.name: column.span for column in table.schema.columns}
     problems = Gathering()
     metadata = metadata_of(connector, table.options)
-    form = table.options.get("value.format", table.options.get("format"))
     for column in metadata_columns(table):
         if column.name not in unchanged:
             with problems.catching(), at(f"column {column.name!r}", spans.get(column.name)):
-                _CHECKS[purpose](connector, column, metadata, form)
+                _CHECKS[purpose](connector, column, metadata, table.options)
     problems.raise_all()
 
 
@@ -470,9 +469,9 @@ Metadata: TypeAlias = "Mapping[str, DataType]"
 
 
 def _read(
-    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+    connector: Connector, column: MetadataColumn, metadata: Metadata, options: Mapping[str, str]
 ) -> None:
-    type_ = _type_of(connector, column, metadata, form)
+    type_ = _type_of(connector, column, metadata, options)
     if not supports_explicit_cast(type_, column.data_type):
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
@@ -483,11 +482,11 @@ def _read(
 
 
 def _write(
-    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+    connector: Connector, column: MetadataColumn, metadata: Metadata, options: Mapping[str, str]
 ) -> None:
     if not column.is_persisted():
         return
-    type_ = _type_of(connector, column, metadata, form)
+    type_ = _type_of(connector, column, metadata, options)
     if column.key not in connector.writable_metadata:
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} cannot be written",
@@ -504,35 +503,42 @@ def _write(
 
 
 def _define(
-    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+    connector: Connector, column: MetadataColumn, metadata: Metadata, options: Mapping[str, str]
 ) -> None:
-    _type_of(connector, column, metadata, form)
+    _type_of(connector, column, metadata, options)
     if connector.can_read:
-        _read(connector, column, metadata, form)
+        _read(connector, column, metadata, options)
     if connector.can_write and column.key in connector.writable_metadata:
-        _write(connector, column, metadata, form)
+        _write(connector, column, metadata, options)
 
 
 def _type_of(
-    connector: Connector, column: MetadataColumn, metadata: Metadata, form: str | None
+    connector: Connector, column: MetadataColumn, metadata: Metadata, options: Mapping[str, str]
 ) -> DataType:
     if column.key not in metadata:
         known = ", ".join(map(repr, metadata)) or "none"
         raise SchemaError(
             f"connector {connector.identifier!r} has no metadata {column.key!r}; it has: {known}",
             code="unknown-metadata",
-            hint=_hint_of_format(column, metadata, form),
+            hint=_hint_of_format(connector, column, metadata, options),
         )
     return metadata[column.key]
 
 
-def _hint_of_format(column: MetadataColumn, metadata: Metadata, form: str | None) -> str | None:
+def _hint_of_format(
+    connector: Connector, column: MetadataColumn, metadata: Metadata, options: Mapping[str, str]
+) -> str | None:
     """Return a similar key, or which format the key would belong to."""
+    form = options.get("value.format", options.get("format"))
     prefix, _, key = column.key.partition(".")
     if form is not None and prefix == "value" and key:
+        owner = f"keys that start with 'value.' are those of the format {form!r}"
+        try:
+            connector.declared(options)
+        except SchemaCoreError as error:
+            return f"{owner}, whose metadata are unknown: {error.problem}; {error.hint}"
         keys = [name for name in metadata if name.startswith("value.")]
-        known = ", ".join(map(repr, keys)) or "no metadata"
-        return f"keys that start with 'value.' are those of the format {form!r}, which has {known}"
+        return f"{owner}, which has {', '.join(map(repr, keys)) or 'no metadata'}"
     return similar(column.key, metadata)
 
 

@@ -466,6 +466,8 @@ def test_a_word_with_a_meaning_is_a_loss(text: str, dialect: str, loss: str) -> 
         ("CREATE TABLE t (a INT) COMMENT='x', ENGINE=InnoDB", "mysql", ("t",), "x"),
         ("CREATE TABLE t (a INT) ENGINE=InnoDB COMMENT 'x'", "mysql", ("t",), "x"),
         ("CREATE TABLE t (a INT) COMMENT 'x' STORED AS ORC", "hive", ("t",), "x"),
+        ("CREATE TABLE `d.t` (a INT)", "hive", ("d", "t"), None),  # as Hive 2 prints it
+        ("CREATE TABLE `d.t` (a INT)", "spark", ("d.t",), None),
         ("CREATE TABLE t (a INT) USING delta COMMENT 'x'", "databricks", ("t",), "x"),
         ("CREATE TABLE t (a integer) COMMENT 'x' WITH (format = 'ORC')", "trino", ("t",), "x"),
         ("CREATE TABLE t (a Int8) ENGINE = Log COMMENT 'x'", "clickhouse", ("t",), "x"),
@@ -590,6 +592,16 @@ def test_a_partition_of_a_version_comment_is_a_loss() -> None:
     script = read_tables("CREATE TABLE t (a int) /*!50100 PARTITION BY HASH (a) */", "mysql")
 
     assert "PARTITION BY HASH (a)" in lost(script.tables[0])
+
+
+@pytest.mark.parametrize(
+    "action", ["CHANGE a b bigint AFTER z", "MODIFY a bigint AFTER z", "CHANGE a c bigint"]
+)
+def test_an_invalid_change_of_a_column_leaves_it_unchanged(action: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a int, c int); ALTER TABLE t {action};", "mysql")
+
+    assert [column.name for column in script.tables[0].schema.columns] == ["a", "c"]
+    assert len(script.errors) == 1
 
 
 def test_statements_of_hive_without_semicolons_are_read() -> None:

@@ -75,7 +75,7 @@ class Engine:
     tail: str = ""
     key_tail: str = ""
     free_types: bool = False  # any sequence of words is a type
-    quoted_paths: bool = False  # `project.dataset.table` is a path of three names
+    quoted_paths: bool = False  # `dataset.table` in one pair of quotes is a path of two names
     trailing_commas: bool = False  # after the last column
     keeps_properties: bool = False  # MODIFY keeps the nullability and the comment of a column
     system_schemas: frozenset[str] = frozenset()  # schemas of the engine's own types
@@ -159,7 +159,7 @@ _DATABRICKS = replace(
 _HIVE = replace(
     _SPARK, name="hive", rows=type_rows.HIVE, unquoted_case="lower", quoted_case="lower",
     not_null_positions=frozenset({"column"}), key=f"{_KEY} DISABLE NOVALIDATE", named_keys=True,
-    generated=None,
+    generated=None, quoted_paths=True,
 )  # fmt: skip
 
 _TRINO = Engine(

@@ -143,7 +143,7 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 
 
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Parse names separated by dots, which BigQuery allows within the quotes.
+    """Parse names separated by dots, which BigQuery and Hive allow within the quotes.
 
     Snowflake and Databricks allow them in a string: ``IDENTIFIER('a.b')``.
     """

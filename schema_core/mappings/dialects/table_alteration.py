@@ -156,20 +156,32 @@ def _parse_added_constraint(cursor: Cursor, table: TableDefinition) -> bool:
 
 
 def _insert_column(
-    cursor: Cursor, table: TableDefinition, added: ColumnDefinition, default: int
+    cursor: Cursor,
+    table: TableDefinition,
+    added: ColumnDefinition,
+    default: int,
+    replaced: ColumnDefinition | None = None,
 ) -> None:
     """Insert a column at the position of FIRST or AFTER, else at a default position.
+
+    `replaced` is removed, unless the position is invalid.
 
     Raises:
         ParseError: with code `duplicate-column`.
     """
-    if table.column(added.name) is not None:
+    existing = table.column(added.name)
+    if existing is not None and existing is not replaced:
         problem = f"the table has a column {added.name!r} already"
         raise cursor.fail(problem, code="duplicate-column", span=added.span)
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
         default = _index_of(table, parse_existing_column(cursor, table)) + 1
+    if replaced is not None:
+        place = _index_of(table, replaced)
+        del table.columns[place]
+        table.reindex_columns()
+        default -= place < default
     table.insert_column(default, added)
 
 
@@ -206,9 +218,7 @@ def _change_column(cursor: Cursor, table: TableDefinition, changed: ColumnDefini
     elif grammar.begins(cursor, SKIPPED_CHANGES):
         grammar.skip_until(cursor, (",", ";"))
     elif cursor.key in {"FIRST", "AFTER"}:
-        del table.columns[_index_of(table, changed)]
-        table.reindex_columns()
-        _insert_column(cursor, table, changed, 0)
+        _insert_column(cursor, table, changed, 0, changed)
     elif cursor.key == "COMMENT" and cursor.peek().kind == "string":
         cursor.advance()
         changed.comment = cursor.string_literal()
@@ -289,10 +299,7 @@ def _redefine(
     if table.engine.keeps_properties:
         added.nullable = changed.nullable if added.nullable is None else added.nullable
         added.comment = changed.comment if added.comment is None else added.comment
-    place = _index_of(table, changed)
-    del table.columns[place]
-    table.reindex_columns()
-    _insert_column(cursor, table, added, place)
+    _insert_column(cursor, table, added, _index_of(table, changed), changed)
     table.rename_column(changed, name)
     table.reindex_columns()
 
