@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import math
 import os
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,23 @@ def processor_time(work: Callable[[], object], enough: float) -> float:
             break
         gc.collect()
     return least
+
+
+def count_calls(work: Callable[[], object], events: Collection[str] = ("call", "c_call")) -> int:
+    """Count the calls of functions; ``call`` are those of functions in Python."""
+    count = 0
+
+    def called(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in events
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 def store_options(environment: TableEnvironment, name: str, options: Mapping[str, str]) -> None:

@@ -118,19 +118,37 @@ def clear_caches() -> None:
         cache.clear()
 
 
+#: How often the recent generation is dropped for an older one that is not used.
+MAX_UNUSED = 8
+#: How many dropped keys a cache recognizes.
+MAX_DROPPED = 10_000
+
+
 class GenerationalCache(Counted, Generic[R]):
     """A cache of two generations: when the recent one is full, it replaces the older one.
 
-    A result that is used moves to the recent generation. A typical hit costs one lookup in a dict.
+    A result that is used is copied to the recent generation. A typical hit costs one lookup in a
+    dict. If keys are read cyclically and exceed the budget, each would be dropped before it is read
+    again: where most new keys are dropped ones, the older generation stays and the recent one is
+    dropped.
     """
 
-    __slots__ = ("older", "older_size", "recent", "size")
+    __slots__ = (
+        "dropped", "missed", "older", "older_size", "recent", "returned", "size", "unused",
+    )  # fmt: skip
 
     def clear(self) -> None:
         self.recent: dict[tuple[Any, ...], R] = {}
         self.older: dict[tuple[Any, ...], R] = {}
         self.size: int = 0
         self.older_size: int = 0
+        #: The hashes of keys that were dropped.
+        self.dropped: set[int] = set()
+        #: The sizes of the new keys in the recent generation, and of those dropped before.
+        self.missed: int = 0
+        self.returned: int = 0
+        #: The generations since a result of the older one was used.
+        self.unused: int = 0
 
     def held(self) -> tuple[int, int]:
         return len(self.recent) + len(self.older), self.size + self.older_size
@@ -150,10 +168,26 @@ class GenerationalCache(Counted, Generic[R]):
         if 2 * weight > self.budget:
             return
         if 2 * (self.size + weight) > self.budget:
-            self.older, self.recent = self.recent, {}
-            self.older_size, self.size = self.size, 0
+            self._start_generation()
+        if key in self.older:
+            self.unused = 0
+        else:
+            self.missed += weight
+            self.returned += weight if hash(key) in self.dropped else 0
         self.recent[key] = result
         self.size += weight
+
+    def _start_generation(self) -> None:
+        if 2 * self.returned >= self.missed and self.unused < MAX_UNUSED:
+            dropped = self.recent
+            self.unused += 1
+        else:
+            dropped, self.older, self.older_size = self.older, self.recent, self.size
+            self.unused = 0
+        if len(self.dropped) > MAX_DROPPED:
+            self.dropped = set()
+        self.dropped.update(hash(key) for key in dropped if key not in self.older)
+        self.recent, self.size, self.missed, self.returned = {}, 0, 0, 0
 
 
 def length(text: str, *_: object) -> int:

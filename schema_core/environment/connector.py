@@ -542,7 +542,7 @@ def _hint_of_format(
     return similar(column.key, metadata)
 
 
-_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata, str | None], None]] = {
+_CHECKS: dict[Purpose, Callable[[Connector, MetadataColumn, Metadata, Mapping[str, str]], None]] = {
     "read": _read,
     "write": _write,
     "define": _define,

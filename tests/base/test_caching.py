@@ -48,6 +48,36 @@ def test_an_unused_result_is_evicted() -> None:
     assert computed.count("old") == 2
 
 
+@pytest.mark.parametrize(("times", "share"), [(1.1, 0.4), (1.5, 0.3), (3, 0.15)])
+def test_a_share_of_keys_that_are_read_cyclically_is_cached(times: float, share: float) -> None:
+    """The keys exceed the budget `times`; `share` of them is not computed again."""
+    computed = []
+
+    @cached(lambda _: 1, budget=1000)
+    def found(number: int) -> None:
+        computed.append(number)
+
+    for number in range(count := round(1000 * times)):
+        found(number)
+    for number in [*range(count)] * 10:
+        found(number)
+
+    assert len(computed) - count < 10 * count * (1 - share)
+
+
+def test_keys_that_are_read_after_cyclic_ones_are_cached() -> None:
+    computed = []
+
+    @cached(lambda _: 1, budget=1000)
+    def found(number: int) -> None:
+        computed.append(number)
+
+    for number in [*range(3000)] * 4 + [*range(4000, 4300)] * 20:
+        found(number)
+
+    assert all(computed.count(number) <= 2 for number in range(4000, 4300))
+
+
 def test_results_beyond_the_budget_are_not_cached() -> None:
     computed = []
 

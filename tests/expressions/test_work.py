@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +11,7 @@ from schema_core.expressions.to_sql import to_sql
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.sql.parser import parse_expression
 from schema_core.types import DataType, parse_type
+from tests.support import count_calls
 
 SCOPE = ColumnScope(
     {
@@ -74,19 +74,7 @@ def typed_and_printed(text: str) -> tuple[DataType, str]:
 
 def work(text: str) -> int:
     """Count the function calls to parse, type and print an expression."""
-    count = 0
-
-    def called(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(called)
-    try:
-        typed_and_printed(text)
-    finally:
-        sys.setprofile(before)
-    return count
+    return count_calls(lambda: typed_and_printed(text))
 
 
 @pytest.mark.parametrize("form", LONG)

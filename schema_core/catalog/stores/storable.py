@@ -7,7 +7,7 @@ created that cannot be described.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
 
 from schema_core.base.caching import cached
@@ -52,7 +52,7 @@ def require_storable(
     definition, is not resolved again: options of a view can be set while a table it reads is
     missing. `query_columns` resolves a view's query.
     """
-    _require_schema(table.resolved_schema, resolver)
+    _require_schema(table.resolved_schema, resolver, old.schema.columns if old else ())
     match table:
         case ResolvedCatalogTable():
             return
@@ -104,12 +104,23 @@ def _is_storable(column: schema_columns.AnyColumn) -> bool:
         return False
 
 
-def _require_schema(schema: ResolvedSchema, resolver: SchemaResolver) -> None:
+def _require_schema(
+    schema: ResolvedSchema,
+    resolver: SchemaResolver,
+    stored: Iterable[schema_columns.UnresolvedColumn] = (),
+) -> None:
     """Check the columns and watermarks; most columns are known to be storable.
 
-    Expressions are checked together with all columns, which they may name.
+    Expressions are checked together with all columns, which they may name. A physical column that
+    was `stored` before is not checked again.
     """
-    rest = [column for column in schema.columns if not _is_storable(column)]
+    unchanged = {*map(id, stored)}
+    rest = [
+        column
+        for column in schema.columns
+        if not (type(column) is schema_columns.PhysicalColumn and id(column.written) in unchanged)
+        and not _is_storable(column)
+    ]
     if not rest and not schema.watermark_specs:
         return
     if not schema.watermark_specs and not any(

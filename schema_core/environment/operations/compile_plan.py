@@ -439,9 +439,10 @@ def open_plan(plan: PlanDocument, parent: Session) -> Session:
         names |= set() if current_database is None else {current_database}
     for catalog, names in sorted(databases.items()):
         _open_catalog(session, plan, catalog, names, parent)
-    for table in plan.objects:
-        with at(table.path.as_summary_string()):
-            _open_table(session, plan, table, parent)
+    with session.keep_views():  # an object is read only by those after it
+        for table in plan.objects:
+            with at(table.path.as_summary_string()):
+                _open_table(session, plan, table, parent)
     session.registry.use_catalog(current_catalog)
     if current_catalog is not None and current_database is not None:
         session.registry.use_database(current_database)
