@@ -219,6 +219,14 @@ STAGES = {
         ["a window aggregation", "OVER at once"],
         True,
     ),
+    f"SELECT SUM(id) OVER (PARTITION BY {BOUNDS} ORDER BY pt) FROM (SELECT *, PROCTIME() AS pt FROM"
+    f" {TUMBLE})": (["OVER 2"], True),
+    f"SELECT SUM(id) OVER (PARTITION BY {BOUNDS} ORDER BY pt) FROM {BY_CLOCK}": (["OVER 2"], True),
+    f"SELECT id FROM (SELECT *, PROCTIME() AS pt FROM {TUMBLE}) QUALIFY"
+    f" ROW_NUMBER() OVER (PARTITION BY {BOUNDS} ORDER BY pt) = 1": (
+        ["TUMBLE gate", "OVER at once"],
+        True,
+    ),
     f"SELECT COUNT(DISTINCT v) FROM {TUMBLE} GROUP BY {BOUNDS}": (
         ["TUMBLE gate", "GROUP BY at once"],
         True,

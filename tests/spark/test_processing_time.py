@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -50,6 +51,8 @@ def env(session: SparkSession, tmp_path: Path) -> TableEnvironment:
     made.execute_sql(f"SET 'execution.checkpointing.dir' = '{tmp_path / 'checkpoints'}'")
     (tmp_path / "s").mkdir()
     made.execute_sql(table("s", tmp_path / "s", PROCTIME, MONITORED))
+    with_rowtime = f"{PROCTIME}, WATERMARK FOR ts AS ts"
+    made.execute_sql(table("w", tmp_path / "s", with_rowtime, MONITORED))
     made.execute_sql(
         "CREATE TABLE t (f STRING, s STRING, e STRING, k STRING, n BIGINT, c BIGINT) WITH ("
         f"'connector' = 'filesystem', 'path' = '{tmp_path / 't'}', 'format' = 'csv')"
@@ -118,7 +121,15 @@ FORMS = (
         "TABLE s, DESCRIPTOR(pt), INTERVAL '5' SECOND)) GROUP BY window_start, window_end,"
         " window_time, k), DESCRIPTOR(wt), INTERVAL '5' SECOND)) GROUP BY window_start, window_end"
     ),
+    (
+        "SELECT 'over', CAST(window_start AS STRING), CAST(window_end AS STRING), k, SUM(v) OVER o,"
+        " COUNT(*) OVER o FROM TABLE(TUMBLE(TABLE w, DESCRIPTOR(ts), INTERVAL '1' DAY)) WINDOW o AS"
+        " (PARTITION BY window_start, window_end ORDER BY pt RANGE BETWEEN INTERVAL '5' SECOND"
+        " PRECEDING AND CURRENT ROW)"
+    ),
 )
+#: The bounds of a day's window in a line.
+DAY = "over,2024-01-01 00:00:00.000,2024-01-02 00:00:00.000"
 #: The rows that are returned when the clock is at 12 and, after a restart, at 21 seconds.
 EARLY = [
     *(
@@ -131,7 +142,9 @@ EARLY = [
             ("session", "2024-01-01 00:00:03", "2024-01-01 00:00:11"),
         ]
         for group in ("a,5,2", "b,2,1")
-    )
+    ),
+    # rows of a window of a rowtime, by the time of their arrival, do not wait for its end
+    *(f"{DAY},{key},7,3" for key in "aab"),
 ]
 LATE = [
     "tumble,2024-01-01 00:00:10.000,2024-01-01 00:00:20.000,a,8,1",
@@ -141,6 +154,7 @@ LATE = [
     "session,2024-01-01 00:00:12.000,2024-01-01 00:00:20.000,a,8,1",
     # the results of the first windows arrived at 12 seconds
     "cascade,2024-01-01 00:00:10.000,2024-01-01 00:00:15.000,all,7,2",
+    f"{DAY},a,8,1",
 ]
 
 
@@ -150,17 +164,58 @@ def test_windows_are_returned_when_the_clock_has_passed_their_end(
     """No new rows are needed, and a job that continues returns each window once."""
     lines = lines_of(tmp_path / "t")
     statement = f"INSERT INTO t {' UNION ALL '.join(FORMS)}"
-    added(tmp_path / "s", "1", "a,,1,\nb,,2,\na,,4,\n")
+    time = "2024-01-01 00:00:01"
+    added(tmp_path / "s", "1", f"a,{time},1,\nb,{time},2,\na,{time},4,\n")
     clock.seconds = 3
     with running(env, statement) as job:
         until(rows_read(job), 3 * len(FORMS))
         clock.seconds = 12
         until(lines, sorted(EARLY))
-        added(tmp_path / "s", "2", "a,,8,\n")
+        added(tmp_path / "s", "2", f"a,{time},8,\n")
         until(rows_read(job), 4 * len(FORMS))
     clock.seconds = 21
     with running(env, statement):
         until(lines, sorted(EARLY + LATE))
+
+
+#: Windows of a rowtime whose rows are ranked by their arrival, the last one first.
+RANKS = " UNION ALL ".join(
+    f"SELECT '{name}', CAST(window_start AS STRING), CAST(window_end AS STRING), k, v, r FROM ("
+    "SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end, k ORDER BY pt DESC) AS r"
+    f" FROM TABLE({name}(TABLE w{keys}, DESCRIPTOR(ts), INTERVAL '9' SECOND))) WHERE r <= 2"
+    for name, keys in (("TUMBLE", ""), ("SESSION", " PARTITION BY k"))
+)
+
+
+@pytest.mark.slow
+def test_rows_of_windows_are_ranked_in_the_order_of_their_arrival(
+    env: TableEnvironment, tmp_path: Path
+) -> None:
+    """Those of older files are first; Spark reads larger files first."""
+    time = "2024-01-01 00:00:0"
+    added(tmp_path / "s", "new", f"a,{time}0,1,\na,{time}3,2,\nb,{time}1,5,\n")
+    added(tmp_path / "s", "old", f"a,{time}1,4,\n")
+    os.utime(tmp_path / "s" / "old", (1, 1))
+    with running(env, f"INSERT INTO t {RANKS}") as job:
+        until(rows_read(job), 8)
+        added(tmp_path / "s", "later", f"a,{time}2,3,\n")
+        until(rows_read(job), 10)
+        added(tmp_path / "s", "last", "c,2024-01-01 00:01:00,6,\n")
+        ranked = {"a": ["a,3,1", "a,2,2"], "b": ["b,5,1"]}
+        windows = [
+            ("SESSION", "a", "00", "12"),
+            ("SESSION", "b", "01", "10"),
+            ("TUMBLE", "a", "00", "09"),
+            ("TUMBLE", "b", "00", "09"),
+        ]
+        until(
+            lines_of(tmp_path / "t"),
+            sorted(
+                f"{name},2024-01-01 00:00:{start}.000,2024-01-01 00:00:{end}.000,{row}"
+                for name, key, start, end in windows
+                for row in ranked[key]
+            ),
+        )
 
 
 #: Windows of changes.

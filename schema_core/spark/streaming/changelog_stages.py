@@ -464,15 +464,15 @@ class _Staging(JoinStages):
         rows, block = split_block(block)
         key = key_of(block)
         named = cast("relational.Named", block.source)
-        below = self._by_row(rows)
+        over = window_calls(block) if block.grouping is None else []
+        is_ranked = block.qualify is not None and is_ranking(block)
+        by_arrival = is_by_arrival(over)
+        below = self._rows_by_arrival(rows, waits=is_ranked) if by_arrival else self._by_row(rows)
         is_complete = self.is_complete(replace(named, input=below), key)
         bounds = self.bounds(replace(named, input=below))
-        over = window_calls(block) if block.grouping is None else []
-        if over and not is_complete:
-            is_ranked = block.qualify is not None and is_ranking(block)
-            if not is_ranked and self._is_by_time(over, named, below):
-                return self._over(block, named, below, key)
-        input_ = self.make_input(below, key, by_arrival=is_by_arrival(over))
+        if over and not (is_complete or is_ranked) and self._is_by_time(over, named, below):
+            return self._over(block, named, below, key)
+        input_ = self.make_input(below, key, by_arrival=by_arrival)
         query, places = with_key(block, key)
         query = replace(query, source=replace(named, input=input_.scan))
         is_monotone = is_complete if over else block.distinct
@@ -506,13 +506,15 @@ class _Staging(JoinStages):
         key = key_of(over)
         source = cast("relational.Named", over.source)
         undo = self.savepoint()
-        below = self._by_row(rows)
+        is_ranked = block.where is not None and is_ranking(inner)
+        by_arrival = is_by_arrival(window_calls(inner))
+        below = self._rows_by_arrival(rows, waits=is_ranked) if by_arrival else self._by_row(rows)
         bounds = self.bounds(replace(source, input=below))
         is_complete = self.is_complete(replace(source, input=below), key)
-        if not is_complete and not (block.where is not None and is_ranking(inner)):
+        if not (is_complete or is_ranked):
             undo()
             return None  # OVER by itself, which `_stateful` computes
-        input_ = self.make_input(below, key, by_arrival=is_by_arrival(window_calls(inner)))
+        input_ = self.make_input(below, key, by_arrival=by_arrival)
         query, places = with_key(over, key)
         query = replace(query, source=replace(source, input=input_.scan))
         names = [column.name for column in named.columns] + [

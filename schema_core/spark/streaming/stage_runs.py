@@ -60,7 +60,7 @@ from schema_core.spark.streaming.stage_plans import (
     TimeExpiry,
     VersionExpiry,
     processing_times,
-    scan_with_kind,
+    scan_of,
 )
 from schema_core.spark.streaming.stage_state import StoredRows
 from schema_core.spark.streaming.stage_watermarks import BatchTime, StageWatermarks
@@ -71,7 +71,7 @@ from schema_core.spark.streaming.watermarks import (
     earlier_clock,
     last_instant,
 )
-from schema_core.types import LocalZonedTimestampType, RowKind
+from schema_core.types import DataTypes, LocalZonedTimestampType, RowKind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,6 +79,8 @@ if TYPE_CHECKING:
 
 #: The column with the micro-batch of a row, and its place in it.
 ORDER: Final = f"{PREFIX}order"
+_NUMBERS: Final = [DataTypes.FIELD(name, DataTypes.BIGINT()) for name in ("col1", "col2")]
+ORDER_OF_ROW: Final = Column(ORDER, DataTypes.ROW(_NUMBERS))
 
 #: Returns a query as a frame with columns, from frames for its scans by identity.
 FrameOf: TypeAlias = "Callable[[Relation, Columns, Mapping[int, DataFrame]], DataFrame]"
@@ -365,7 +367,7 @@ class StageRuns:
             for time in (before, after)
         )
         stored = self._kept[place, 0]
-        rows = self._by_row(gate.input.rows, changes)
+        rows = self._with_order(self._by_row(gate.input.rows, changes), gate.input)
         if gate.arrival is not None:
             rows = _at_time(rows, gate.arrival.name, times.now)
         if gate.is_rewritten:
@@ -419,9 +421,10 @@ class StageRuns:
         """
         windows = cast("relational.WindowTable", gate.windows)
         columns = gate.input.scan.columns
-        scan, width = scan_with_kind(columns), len(columns)
-        names = [column.name for column in (*windows.columns, KIND)]
-        columns = (*windows.columns[:width], KIND, *windows.columns[width:])
+        more = (ORDER_OF_ROW, KIND) if gate.input.is_ordered else (KIND,)
+        scan, width = scan_of((*columns, *more), ROW_KIND), len(columns)
+        names = [column.name for column in (*windows.columns, *more)]
+        columns = (*windows.columns[:width], *more, *windows.columns[width:])
         windows = replace(windows, input=scan, columns=columns)
         own = rows.select(*(quote(column.name) for column in scan.columns))
         return self._frame_of(windows, columns, {id(scan): own}).select(*map(quote, names))
@@ -438,7 +441,7 @@ class StageRuns:
             waiting = stored.rows_before(rows)
             rows = rows if waiting is None else waiting.where(is_kept).union(rows)
             return stored.remaining(rows)
-        own = [quote(name) for name in (*(item.name for item in gate.input.scan.columns), ROW_KIND)]
+        own = [*map(quote, rows.columns)]
         waiting = stored.rows_before(self._with_windows(gate, rows))
         if waiting is not None:
             rows = waiting.where(is_kept).select(*own).union(rows.select(*own))
@@ -448,6 +451,7 @@ class StageRuns:
     def _with_time_of_end(gate: Gate, rows: DataFrame, millis: int) -> DataFrame:
         """Return the rows of windows of the processing time with the time at which they end."""
         names = gate.apart if gate.has_removals else [gate.result.columns[-1].name]
+        rows = rows.orderBy(quote(ORDER)).drop(ORDER) if gate.input.is_ordered else rows
         if gate.arrival is None and not gate.has_removals:
             return rows
         return reduce(lambda frame, name: _at_time(frame, name, millis), names, rows)
@@ -668,6 +672,10 @@ class StageRuns:
         rows = self._with_hash(self._by_row(input_.rows, changes), input_)
         if input_.arrival is not None:
             rows = _at_time(rows, input_.arrival.name, self._now)
+        return self._with_order(rows, input_)
+
+    def _with_order(self, rows: DataFrame, input_: Input) -> DataFrame:
+        """Return changes of an input with `ORDER` if it is read in the order of arrival."""
         if not input_.is_ordered:
             return rows
         order = f"struct({self._number}L, monotonically_increasing_id()) AS {quote(ORDER)}"

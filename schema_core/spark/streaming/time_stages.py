@@ -29,6 +29,7 @@ from schema_core.query.relation import (
 )
 from schema_core.query.window_bounds import bounds_of_window
 from schema_core.spark.streaming.block_keys import (
+    has_state,
     is_plain,
     is_so_far,
     looks_ahead,
@@ -61,6 +62,10 @@ class TimeStages(StageBuilder):
     def __init__(self, retention: timedelta, *, waits: bool) -> None:
         super().__init__(retention)
         self._waits = waits
+        #: windows whose rows are read in the order of their arrival, and those whose rows do not
+        #: wait, by identity
+        self._ordered: set[int] = set()
+        self._passing: set[int] = set()
 
     def _window(self, window: relational.WindowTable) -> Relation:
         """Return the rows of windows, all of those of a window at once."""
@@ -70,7 +75,7 @@ class TimeStages(StageBuilder):
         rows, is_by_clock = self._by_row(window.input), kind is TimestampKind.PROCTIME
         is_session = window.function == "SESSION"
         has_removals = not (self._waits or self.inserts(rows))
-        if has_removals and not is_session:
+        if id(window) in self._passing or (has_removals and not is_session):
             return replace(window, input=rows)
         is_later = is_by_clock or is_session
         if not is_by_clock:
@@ -85,9 +90,34 @@ class TimeStages(StageBuilder):
             arrival=place_of(window.time, window.columns) if is_by_clock else None,
             has_removals=has_removals,
         )
+        if id(window) in self._ordered and self.inserts(rows):
+            gate = cast("Gate", self.stages[-1])
+            self.stages[-1] = replace(gate, input=replace(gate.input, is_ordered=True))
         if not has_removals:  # as in Flink, operations of such rows are not those of windows
             self.windows[id(result)] = bounds_of_window(window)
         return result
+
+    def _rows_by_arrival(self, rows: Relation, *, waits: bool) -> Relation:
+        """Return rows by row, in the order of their arrival.
+
+        As in Flink, windows pass them on at once to OVER by the processing time, but not to ranks
+        (`waits`).
+        """
+        below: Relation | None = rows
+        while below is not None:
+            match below:
+                case relational.WindowTable(function=function, input=source):
+                    self._ordered.add(id(below))
+                    if not waits and function != "SESSION":
+                        self._passing.add(id(below))
+                    below = source
+                case relational.Named(input=source):
+                    below = source
+                case relational.Select(source=source) if not has_state(below):
+                    below = source
+                case _:
+                    below = None
+        return self._by_row(rows)
 
     def _wait_for(self, rows: Relation, place: int, name: str) -> Relation:
         """Return rows when the watermark has passed their rowtime."""
