@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from schema_core.base.lazy import regex
 from schema_core.base.secrets import mask_text
-from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, Token, show
+from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, Token, make_span, show
 from schema_core.errors import ParseError, SchemaError
 
 if TYPE_CHECKING:
@@ -80,7 +80,10 @@ class Cursor:
         return self.tokens[self.index].key
 
     def peek(self, ahead: int = 1) -> Token:
-        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
+        try:
+            return self.tokens[self.index + ahead]
+        except IndexError:
+            return self.tokens[-1]
 
     @property
     def found(self) -> str:
@@ -144,7 +147,7 @@ class Cursor:
 
     def span_from(self, start: int) -> Span:
         """Return the span from `start` to the end of the last consumed token."""
-        return Span(start, self.tokens[self.index - 1].stop if self.index else start)
+        return make_span((start, self.tokens[self.index - 1].stop if self.index else start))
 
     def fail(
         self,

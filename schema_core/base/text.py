@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from schema_core.base.lazy import regex
@@ -43,7 +43,11 @@ class Span(NamedTuple):
     stop: int
 
     def to(self, other: Span) -> Span:
-        return Span(self.start, other.stop)
+        return make_span((self.start, other.stop))
+
+
+#: Make a span from a pair: parsers make one for each node, and a constructor takes twice the time.
+make_span = partial(tuple.__new__, Span)
 
 
 def quote_identifier(name: str) -> str:
@@ -161,7 +165,7 @@ class Token(NamedTuple):
 
     @property
     def span(self) -> Span:
-        return Span(self.start, self.stop)
+        return make_span((self.start, self.stop))
 
     @property
     def display(self) -> str:

@@ -264,9 +264,12 @@ class SchemaBuilder:
         Raises:
             SchemaError: with code `not-a-type`.
         """
+        name, type_ = column_name, data_type
+        if type(name) is not str or type(type_) is not str:  # checked without a call
+            name = str(require_instance(name, str, "the name of a column"))
+            type_ = _require_type(type_)
         # the tables of a catalog repeat names: one string for all of them
-        name = intern(str(require_instance(column_name, str, "the name of a column")))
-        self._columns.append(UnresolvedPhysicalColumn(name, _require_type(data_type)))
+        self._columns.append(UnresolvedPhysicalColumn(intern(name), type_))
         return self
 
     def column_by_expression(self, column_name: str, expr: ExpressionArgument) -> SchemaBuilder:
