@@ -18,15 +18,6 @@ def test_every_task_runs(task: Task) -> None:
     assert 0 < shortest <= median
 
 
-def test_nothing_is_remembered_at_first_sight() -> None:
-    from schema_core.types.type_parser import parse
-
-    parse("ARRAY<INT>")
-    core.forget()
-
-    assert 0 == len(parse.entries.recent)
-
-
 def test_candidates_take_turns_and_the_first_turn_warms_up() -> None:
     turns: list[str] = []
 

@@ -15,19 +15,22 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import FunctionType
 from typing import Any, TypeAlias
 
+from schema_core.base.caching import clear_caches
 from schema_core.catalog.objects import CatalogTable
 from schema_core.catalog.resolve import resolve_table
 from schema_core.expressions.type_checker import ColumnScope, infer
 from schema_core.mappings.arrow.schemas import to_schema
+from schema_core.mappings.dialects.definitions import schema_of as schema_of_elements
+from schema_core.mappings.dialects.definitions import table_of
 from schema_core.mappings.spark.pyspark_types import to_struct_type
 from schema_core.properties.property_map import decode_table, encode_table
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
 from schema_core.sql.parser import parse_expression, parse_statement, read_statements
+from schema_core.sql.statement_syntax import CreateTable
 from schema_core.types import parse_type
 from tests.benchmarks import by_hand
 from tests.benchmarks.measuring import Candidate, Task, python
@@ -86,6 +89,10 @@ COLUMNS_ONLY = "CREATE TABLE t ({})".format(
     ", ".join(f"{name} {type_}" for name, type_ in BASE if "ROW" not in type_)
 )
 OPTIONS = {"connector": "kafka"}
+#: A script of a thousand statements.
+SCRIPT = tuple(
+    f"CREATE TABLE t{number} (a INT, b STRING) WITH ('connector' = 'x');" for number in range(1000)
+)
 
 
 def schema_of(name: str) -> Schema:
@@ -98,20 +105,6 @@ def schema_of(name: str) -> Schema:
             builder.column_by_expression(column, text)
         builder.watermark("ts", "ts - INTERVAL '5' SECOND").primary_key("id")
     return builder.build()
-
-
-def forget() -> None:
-    """Empty all caches of texts, types and schemas; tables that are built once stay."""
-    modules = [value for name, value in sys.modules.items() if name.startswith("schema_core")]
-    functions: Iterator[Any] = (
-        value
-        for module in modules
-        for value in list(vars(module).values())
-        if isinstance(value, FunctionType)
-    )
-    for function in functions:
-        if hasattr(function, "entries"):
-            function.cache_clear()
 
 
 class Jvm:
@@ -160,6 +153,7 @@ def _inputs() -> Iterator[tuple[str, str]]:
     yield from (("expression", expression) for expression in EXPRESSIONS)
     yield from (("type", item) for item in by_hand.TEN)
     yield "statement", STATEMENT
+    yield from (("script", statement) for statement in SCRIPT)
 
 
 @contextmanager
@@ -205,38 +199,32 @@ def tasks(jvm: Jvm | None) -> list[Task]:
         for work in _of_tables(name, what):
             add(*work)
     types = [parse_type(item) for item in by_hand.TEN]
-    add("parse 10 types, first sight", _parse_types, "parse types", forget)
+    add("parse 10 types, first sight", _parse_types, "parse types", clear_caches)
     add("parse 10 types, seen before", _parse_types, "parse types")
     add(
         "print 10 types",
         lambda: [data_type.as_serializable_string() for data_type in types],
         "print types",
     )
-    scope = ColumnScope({name: parse_type(type_) for name, type_ in BASE})
-    add(
-        "parse and type 20 expressions",
-        lambda: [infer(scope, parse_expression(expression)) for expression in EXPRESSIONS],
-        "expressions",
-        parse_expression.cache_clear,
-    )
-    add("parse CREATE TABLE", lambda: parse_statement(STATEMENT), "statement", forget)
+    for work in _of_syntax():
+        add(*work)
     if (glot := _sqlglot()) is not None:
         add(
-            "parse CREATE TABLE of 74 columns",
+            "parse CREATE TABLE of 74 columns, syntax only",
             lambda: parse_statement(COLUMNS_ONLY),
             None,
-            forget,
+            clear_caches,
             _glot(glot, lambda: glot.parse_one(COLUMNS_ONLY)),
         )
         add(
-            f"parse {len(SHARED)} expressions",
+            f"parse {len(SHARED)} expressions, first sight",
             lambda: [parse_expression(item) for item in SHARED],
             None,
             parse_expression.cache_clear,
             _glot(glot, lambda: [glot.parse_one(item) for item in SHARED]),
         )
     others = [*_ibis(), *_pyflink()]
-    add("build 100 columns", lambda: schema_of("columns"), None, None, *others)
+    add("build 100 columns", lambda: schema_of("columns"), "build columns", None, *others)
     columns = [(f"c{place}", parse_type(by_hand.TEN[place % 10])) for place in range(100)]
     schema = ResolvedSchema.physical(
         [name for name, _ in columns], [column for _, column in columns]
@@ -259,7 +247,7 @@ def _of_tables(name: str, what: str) -> Iterator[Work]:
 
     def renew() -> None:
         build()
-        forget()
+        clear_caches()
 
     def resolve() -> object:
         return SchemaResolver().resolve(unseen[0])
@@ -275,9 +263,45 @@ def _of_tables(name: str, what: str) -> Iterator[Work]:
 
     yield f"resolve {what}, first sight", resolve, f"resolve {name}", renew
     yield f"resolve {what}, equal schema seen before", seen, f"resolve {name}", build
-    yield f"map of {what}, out", partial(encode_table, table), f"encode {name}", None
-    yield f"map of {what}, in", partial(decode_table, properties), f"decode {name}", None
-    yield f"map of {what}, in and resolved", decode, f"decode and resolve {name}", None
+    for item, work, flink in (
+        ("out", partial(encode_table, table), f"encode {name}"),
+        ("in", partial(decode_table, properties), f"decode {name}"),
+        ("in and resolved", decode, f"decode and resolve {name}"),
+    ):
+        yield f"map of {what}, {item}, first sight", work, flink, clear_caches
+        yield f"map of {what}, {item}, seen before", work, flink, None
+
+
+def _of_syntax() -> Iterator[Work]:
+    """Yield the work with SQL: syntax beside syntax, types beside Flink's validation."""
+    scope = ColumnScope({name: parse_type(type_) for name, type_ in BASE})
+    script = "\n".join(SCRIPT)
+
+    def parse_expressions() -> object:
+        return [parse_expression(expression) for expression in EXPRESSIONS]
+
+    def infer_expressions() -> object:
+        return [infer(scope, parse_expression(expression)) for expression in EXPRESSIONS]
+
+    def resolve_statement() -> object:
+        statement = parse_statement(STATEMENT)
+        assert isinstance(statement, CreateTable)
+        return resolve_table(
+            table_of(statement, schema_of_elements(statement.elements, STATEMENT)), SchemaResolver()
+        )
+
+    def parse_script() -> object:
+        return deque(read_statements(script), maxlen=0)
+
+    for name, work, flink in (
+        ("parse 20 expressions, first sight", parse_expressions, "parse expressions"),
+        ("parse and type 20 expressions, first sight", infer_expressions,
+         "parse and type expressions"),
+        ("parse CREATE TABLE, syntax only", partial(parse_statement, STATEMENT), "parse statement"),
+        ("parse and resolve CREATE TABLE, first sight", resolve_statement, "validate statement"),
+        ("parse a script of 1,000 statements, syntax only", parse_script, "parse script"),
+    ):  # fmt: skip
+        yield name, work, flink, clear_caches
 
 
 def _parse_types() -> object:
@@ -349,7 +373,7 @@ def growth(largest: int = 100_000, seconds: float = 1) -> dict[str, list[tuple[i
     }
     return {
         name: [
-            (size, python(name, work(size), forget).turn(seconds)[0])
+            (size, python(name, work(size), clear_caches).turn(seconds)[0])
             for size in sizes
             if size <= largest
         ]
