@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql pytest floors lock docs fuzz oracle release test-extras test-pythons test-lowest pyright clean
+.PHONY: demo test test-slow test-connect slow-tests env lint format types agreement postgresql mariadb pytest floors lock docs fuzz oracle release test-extras test-pythons test-lowest pyright clean
 
 demo: $(INSTALLED)
 	$(BIN)/python docs/examples/flights.py
@@ -61,16 +61,24 @@ postgresql:
 	  { apt-get update && apt-get install -y --no-install-recommends postgresql $(DRIVERS); } >/dev/null 2>&1; } || \
 	echo 'no PostgreSQL or drivers: their tests are skipped (apt-get install postgresql $(DRIVERS))'
 
+# For a slow test of dialects: the server and the client of MariaDB, which start no service.
+MARIADB := mariadb-server-core mariadb-client-core
+mariadb:
+	@{ PATH="$$PATH:/usr/sbin"; command -v mariadbd && command -v mariadb; } >/dev/null || \
+	{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	  { apt-get update && apt-get install -y --no-install-recommends $(MARIADB); } >/dev/null 2>&1; } || \
+	echo 'no MariaDB: its test is skipped (apt-get install $(MARIADB))'
+
 # Hypothesis looks harder here than in a bare `pytest` (tests/conftest.py). Slow tests are separate:
 # `make test test-slow` before a release, and after a change of what they test (tests/slow_tests.py).
 PYTEST := HYPOTHESIS_PROFILE=ci $(BIN)/pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder
 pytest: $(INSTALLED) postgresql
 	$(PYTEST) -m 'not slow'
 
-test-slow: $(INSTALLED) postgresql
+test-slow: $(INSTALLED) postgresql mariadb
 	$(PYTEST) -m slow
 
-slow-tests: $(INSTALLED) postgresql
+slow-tests: $(INSTALLED) postgresql mariadb
 	$(PYTEST) --durations=0 --durations-min=0.4 >durations.log; tail -1 durations.log
 	$(BIN)/python -m tests.slow_tests durations.log
 	rm durations.log
