@@ -3,10 +3,10 @@
     python -m fuzz.table_kills --format iceberg --kills 200
     python -m fuzz.table_kills --format delta --writers 8 --turns 10
 
-A process appends, replaces and deletes batches of rows by the files and commits of the connector,
-without Spark. It is killed with SIGKILL at a random time. Another process then reads the table:
-each batch must have all of its rows or none, and those that were acknowledged must be there. At the
-end, writers append at the same time, and no row may be lost.
+Writers append and replace batches of rows at the same time by the files and commits of the
+connector, without Spark. Each is killed with SIGKILL at a random time within its commits. Another
+process then reads the table: each batch must have all of its rows or none, and those that were
+acknowledged must be there. At the end, writers append at the same time, and no row may be lost.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import time
 import traceback
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -39,10 +40,17 @@ from schema_core.types import DataTypes
 ROWS, ROWS_OF_FILE = 30, 10
 #: The most batches of a writer; their numbers begin with the writer's.
 BATCHES = 1000
+#: The rounds of kills on a table, which has more files, and thus longer commits, after each.
+ROUNDS_OF_TABLE = 5
+#: How long the first commits of a round may take, in seconds.
+PATIENCE = 300
 
 
 class TableFormat(Protocol):
     """How the rows of a table are written and read."""
+
+    #: The modules that writers use. They are loaded once, so that kills hit commits, not imports.
+    modules: tuple[str, ...]
 
     def make_catalog(self, directory: str) -> Catalog:
         """Return the catalog of the table."""
@@ -56,6 +64,13 @@ class TableFormat(Protocol):
 
 class Iceberg:
     """Tables of an embedded catalog."""
+
+    modules: tuple[str, ...] = (
+        "pyiceberg.catalog.sql",
+        "pyiceberg.io.pyarrow",
+        "schema_core.catalogs.iceberg.catalog",
+        "schema_core.connectors.iceberg.writing",
+    )
 
     def make_catalog(self, directory: str) -> Catalog:
         from schema_core.catalogs.iceberg.catalog import IcebergCatalog
@@ -93,6 +108,11 @@ class Iceberg:
 
 class Delta:
     """Tables of a directory."""
+
+    modules: tuple[str, ...] = (
+        "schema_core.catalogs.delta.catalog",
+        "schema_core.connectors.delta.writing",
+    )
 
     def make_catalog(self, directory: str) -> Catalog:
         from schema_core.catalogs.delta.catalog import DeltaCatalog
@@ -158,12 +178,23 @@ def fork(function: Callable[[], None]) -> int:
     return child
 
 
+def write_until_committed(
+    form: TableFormat, directory: str, batch: int, replaced: int | None
+) -> None:
+    """Commit a batch, again after each conflict with another writer."""
+    while True:
+        try:
+            return form.write_batch(directory, batch, replaced)
+        except ConflictError:
+            continue
+
+
 def write_forever(form: TableFormat, directory: str, acknowledged: Path, first: int) -> None:
     """Commit batches until the process is killed; every third one replaces the one before."""
     batch = first
     while True:
         replaced = batch - 1 if batch % 3 == 2 and batch > first else None
-        form.write_batch(directory, batch, replaced)
+        write_until_committed(form, directory, batch, replaced)
         with acknowledged.open("a") as file:
             if replaced is not None:
                 file.write(f"-{replaced}\n")
@@ -187,17 +218,27 @@ def verify(form: TableFormat, directory: str, acknowledged: Path) -> None:
     )
 
 
-def kill(form: TableFormat, directory: str, kills: int, seed: int) -> None:
-    """Kill writers, and verify the table after each."""
-    drawn, acknowledged = random.Random(seed), Path(directory, "acknowledged")
-    for number in range(kills):
-        child = fork(partial(write_forever, form, directory, acknowledged, number * BATCHES))
-        time.sleep(0.2 + drawn.random())
+def kill(form: TableFormat, directory: str, writers: Sequence[int], drawn: random.Random) -> None:
+    """Kill each of some writers of a table within its commits, then verify the table."""
+    acknowledged, started = Path(directory, "acknowledged"), time.monotonic()
+    firsts = {f"{writer * BATCHES}" for writer in writers}
+    children = [
+        fork(partial(write_forever, form, directory, acknowledged, int(first))) for first in firsts
+    ]
+    acknowledged.touch()
+    while not firsts <= {*acknowledged.read_text().split()}:
+        if time.monotonic() - started > PATIENCE:
+            sys.exit(f"a writer has committed nothing in {PATIENCE} seconds")
+        time.sleep(0.01)
+    waited = time.monotonic() - started
+    for child in children:
+        time.sleep(drawn.random() * 2 * waited / len(children))
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        if os.waitpid(fork(lambda: verify(form, directory, acknowledged)), 0)[1]:
-            sys.exit(f"the table is wrong after kill {number}")
-    print(f"{kills} kills: all batches are whole")
+    ends = [os.waitpid(child, 0)[1] for child in children]
+    if set(ends) != {signal.SIGKILL}:
+        sys.exit(f"a writer failed: {ends}")
+    if os.waitpid(fork(lambda: verify(form, directory, acknowledged)), 0)[1]:
+        sys.exit(f"the table is wrong after the kills of the writers {writers}")
 
 
 def write_together(form: TableFormat, directory: str, writers: int, turns: int) -> None:
@@ -205,12 +246,7 @@ def write_together(form: TableFormat, directory: str, writers: int, turns: int) 
 
     def append(writer: int) -> None:
         for turn in range(turns):
-            while True:
-                try:
-                    form.write_batch(directory, 10**9 + writer * BATCHES + turn, None)
-                    break
-                except ConflictError:
-                    continue
+            write_until_committed(form, directory, 10**9 + writer * BATCHES + turn, None)
 
     children = [fork(partial(append, writer)) for writer in range(writers)]
     failed = [child for child in children if os.waitpid(child, 0)[1]]
@@ -237,9 +273,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     form = FORMATS[chosen.format]
+    for module in form.modules:
+        import_module(module)
+    drawn, numbers = random.Random(chosen.seed), range(chosen.kills)
+    rounds = [
+        numbers[start : start + chosen.writers] for start in range(0, chosen.kills, chosen.writers)
+    ]
+    for start in range(0, len(rounds), ROUNDS_OF_TABLE):
+        with tempfile.TemporaryDirectory() as directory:
+            os.waitpid(fork(partial(create, form, directory)), 0)
+            for writers in rounds[start : start + ROUNDS_OF_TABLE]:
+                kill(form, directory, writers, drawn)
+                print(f"{writers[-1] + 1} kills: all batches are whole", flush=True)
     with tempfile.TemporaryDirectory() as directory:
-        os.waitpid(fork(lambda: create(form, directory)), 0)
-        kill(form, directory, chosen.kills, chosen.seed)
+        os.waitpid(fork(partial(create, form, directory)), 0)
         write_together(form, directory, chosen.writers, chosen.turns)
 
 
