@@ -84,6 +84,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 NO_EXPRESSIONS = "schemas without expressions need no functions"
+IN_JOBS = "a connector is checked and its options are listed without a job"
 
 #: file, module of the package that it imports in a function -> why not at the top of the file
 IMPORTED_LATE: dict[tuple[str, str], str] = {
@@ -127,6 +128,17 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "few scripts have such a call with a literal"
     ),
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",
+    ("connectors/datagen.py", "schema_core.connectors.datagen_rows"): IN_JOBS,
+    ("environment/operations/create_table.py", "schema_core.environment.jobs.recovery"): (
+        "few tables have a pending job"
+    ),
+    (
+        "environment/operations/create_table.py",
+        "schema_core.environment.operations.create_table_as",
+    ): ("only CREATE TABLE AS has a job"),
+    ("environment/plans/dry_run.py", "schema_core.environment.operations.compile_plan"): (
+        "few scripts compile a plan"
+    ),
     ("cli/commands/resolve.py", "schema_core.report.lineage"): "only a page of HTML shows it",
     ("connectors/kafka/connector.py", "schema_core.connectors.kafka.client_source"): (
         "it imports confluent-kafka"
@@ -138,6 +150,18 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ),
     ("spark/compiler/translation.py", "schema_core.spark.compiler.udfs.registry"): (
         "few expressions need Python"
+    ),
+    **dict.fromkeys(
+        (
+            ("spark/connector.py", f"schema_core.{module}")
+            for module in (
+                "mappings.spark.pyspark_types",
+                "spark.jobs",
+                "spark.session.api_mode",
+                "spark.task_rows",
+            )
+        ),
+        IN_JOBS,
     ),
     ("spark/reading/comparison.py", "schema_core.spark.reading.results"): (
         "it imports the session of jobs, without which connectors declare their options"

@@ -169,6 +169,16 @@ class Session:
         made.option_references.allow_all(self.option_references)
         return made
 
+    def require_no_open_set(self) -> None:
+        """Raise if a script ends with an open statement set (`statement-set-open`)."""
+        if self.statement_set is not None:
+            raise SchemaError(
+                f"the script ends within a statement set of {len(self.statement_set)} statements, "
+                "which were not run",
+                code="statement-set-open",
+                hint="add END; after the last INSERT",
+            )
+
     def next_number(self) -> int:
         """Return a number, unique in the session, for a table or view without a path."""
         return next(self._numbers)

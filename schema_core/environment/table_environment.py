@@ -37,7 +37,7 @@ from schema_core.environment.modules import (
 )
 from schema_core.environment.operations.alter_table import alter_by_changes
 from schema_core.environment.operations.compile_plan import CompiledPlan, compile_statement
-from schema_core.environment.operations.create_table import TableCreation, create_table_as
+from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
 from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
 from schema_core.environment.operations.explain import explain_statement

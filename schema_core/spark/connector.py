@@ -41,19 +41,8 @@ from schema_core.environment.jobs.atomicity import Stage
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.mappings.spark.pyspark_types import to_spark, with_microseconds
 from schema_core.schema.columns import PhysicalColumn, plain
 from schema_core.spark.filters import Filter, FilterResult
-from schema_core.spark.jobs import was_canceled
-from schema_core.spark.session.api_mode import is_connect
-from schema_core.spark.task_rows import (
-    Item,
-    Message,
-    cast_columns,
-    read_in_tasks,
-    row_values,
-    write_in_tasks,
-)
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -70,7 +59,7 @@ if TYPE_CHECKING:
     from schema_core.environment.options import ConfigOption
     from schema_core.environment.planner import BoundTable, RowChangeKind
     from schema_core.expressions.typed import Typed
-    from schema_core.spark.task_rows import TaskRows
+    from schema_core.spark.task_rows import Item, Message, TaskRows
     from schema_core.types import DataType
 
 #: Prefix of metadata columns in connectors' frames, as in Flink's plans.
@@ -272,6 +261,8 @@ class ReadContext(TableContext):
         """
         from pyspark.sql.types import StructField, StructType
 
+        from schema_core.mappings.spark.pyspark_types import to_spark
+
         metadata = {metadata_column(key): type_ for key, type_ in self.metadata.items()}
         every = {**self.columns, **metadata}
         return StructType([StructField(name, to_spark(value)) for name, value in every.items()])
@@ -281,6 +272,10 @@ class ReadContext(TableContext):
 
         Columns that a mapping lacks are NULL.
         """
+        from schema_core.mappings.spark.pyspark_types import with_microseconds
+        from schema_core.spark.session.api_mode import is_connect
+        from schema_core.spark.task_rows import cast_columns, row_values
+
         schema = self.spark_schema
         names = schema.names
         tuples = [row_values(row, names) for row in rows]
@@ -317,6 +312,8 @@ class ReadContext(TableContext):
         Raises:
             SchemaError: with code `wrong-argument`, if `attempts` is not positive.
         """
+        from schema_core.spark.task_rows import read_in_tasks
+
         if attempts < 1:
             raise SchemaError(f"attempts must be 1 or more, got {attempts}", code="wrong-argument")
         return read_in_tasks(self.session, self.spark_schema, items, function, attempts)
@@ -454,6 +451,8 @@ class WriteContext(TableContext):
             frame: The rows that `write` received.
             function: Takes the batches of a task, of which there may be none, once.
         """
+        from schema_core.spark.task_rows import write_in_tasks
+
         return write_in_tasks(frame, function)
 
 
@@ -1070,6 +1069,8 @@ T = TypeVar("T")
 @contextmanager
 def diagnosing(reads: Sequence[Read]) -> Iterator[None]:
     """Replace a job's error by a more exact one of a connector of its sources, if any."""
+    from schema_core.spark.jobs import was_canceled
+
     try:
         yield
     except Exception as error:

@@ -929,7 +929,7 @@ OPERATIONS: dict[type[Statement], str] = {
 #: Kind of object -> the function of ALTER.
 ALTERATIONS: dict[ObjectKind, str] = {
     ObjectKind.TABLE:      "alter_table.alter_table",
-    ObjectKind.VIEW:       "create_view.alter_view",
+    ObjectKind.VIEW:       "alter_view.alter_view",
     ObjectKind.MATERIALIZED_TABLE: "materialized_tables.alter_materialized_table",
     ObjectKind.CATALOG:    "catalog_objects.alter_catalog",
     ObjectKind.DATABASE:   "catalog_objects.alter_database",

@@ -35,7 +35,6 @@ from schema_core.environment.connector import (
     validate,
 )
 from schema_core.environment.operations.catalog_objects import TABLE_KINDS
-from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.environment.session import Session
 from schema_core.errors import (
@@ -228,7 +227,7 @@ def check(
                 continue
             if definitions:
                 errors += check_connector(session, statement, text, unusable)
-        require_closed(session)
+        session.require_no_open_set()
     except SchemaCoreError as error:
         errors.append(error)
     return errors

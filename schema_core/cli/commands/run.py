@@ -28,7 +28,6 @@ from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.compile_plan import run_plan as execute
 from schema_core.environment.operations.dispatch import locate_errors
 from schema_core.environment.operations.dispatch import run as run_statement
-from schema_core.environment.operations.jobs import require_closed
 from schema_core.environment.options import RUNTIME_MODE
 from schema_core.environment.plans.compiled_plan import (
     MAX_PLAN,
@@ -116,7 +115,7 @@ def run(
                     continue
                 follow(result.job, quiet)
                 result.print()
-            require_closed(session)
+            session.require_no_open_set()
         except BaseException as error:
             stop_jobs(endless, error)
             raise

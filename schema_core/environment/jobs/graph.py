@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, TypeAlias, cast, runtime_checkable
@@ -172,6 +171,8 @@ class ConcurrentExecution(CompositeExecution):
 
     def run(self, job_id: str) -> None:
         """Run the parts until one fails or all are cancelled; the error names the failed part."""
+        from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait  # slow to import
+
         with ThreadPoolExecutor(len(self._graphs), "schema-core sink") as pool:
             runs = {pool.submit(graph.execution.run, job_id): graph for graph in self._graphs}
             first, others = wait(runs, return_when=FIRST_COMPLETED)

@@ -29,7 +29,7 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.connector import check_definition, secret_keys
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook
-from schema_core.environment.operations.create_table import (
+from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
     derive_creation,

@@ -11,7 +11,7 @@ from schema_core.base.secrets import mask_urls, without_secrets
 from schema_core.catalog.api import Capability
 from schema_core.environment.connector import secret_keys
 from schema_core.environment.operations.conflicts import conflict_action
-from schema_core.environment.operations.create_table import TableCreation, derive_creation
+from schema_core.environment.operations.create_table_as import TableCreation, derive_creation
 from schema_core.environment.operations.data import (
     Writing,
     check_insert,

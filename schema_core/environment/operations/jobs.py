@@ -162,14 +162,3 @@ def add_to_statement_set(
     if session.statement_set is not None:  # it is open, else the statement would not be collected
         session.statement_set.append((statement, text))
     return OK
-
-
-def require_closed(session: Session) -> None:
-    """Raise if a script ends with an open statement set (`statement-set-open`)."""
-    if session.statement_set is not None:
-        raise SchemaError(
-            f"the script ends within a statement set of {len(session.statement_set)} statements, "
-            "which were not run",
-            code="statement-set-open",
-            hint="add END; after the last INSERT",
-        )

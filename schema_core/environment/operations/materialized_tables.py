@@ -13,7 +13,7 @@ from schema_core.catalog.changes.normal_forms import as_written
 from schema_core.catalog.own_options import own_options_of, require_no_own_options
 from schema_core.catalog.resolve import origin, resolve_materialized_table
 from schema_core.environment.operations import refresh
-from schema_core.environment.operations.create_table import derive_schema
+from schema_core.environment.operations.create_table_as import derive_schema
 from schema_core.environment.options import RUNTIME_MODE
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span

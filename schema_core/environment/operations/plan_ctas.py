@@ -24,7 +24,7 @@ from schema_core.environment.jobs.atomicity import (
     is_atomic,
     visibility_of,
 )
-from schema_core.environment.operations.create_table import (
+from schema_core.environment.operations.create_table_as import (
     TableCreation,
     check_existing,
     derive_creation,

@@ -24,7 +24,6 @@ from schema_core.environment.connector import (
     using,
 )
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
-from schema_core.environment.operations.compile_plan import compile_statement
 from schema_core.environment.operations.dispatch import locate_errors, run
 from schema_core.environment.option_references import UnresolvedReferences
 from schema_core.environment.options import METADATA_CHECK
@@ -220,6 +219,8 @@ class _ReadOnlyCatalog:
 
 
 def _compile(session: Session, statement: syntax.CompilePlan, text: str) -> TableResult:
+    from schema_core.environment.operations.compile_plan import compile_statement  # few scripts do
+
     compile_statement(session, statement.statement, text)
     return OK
 

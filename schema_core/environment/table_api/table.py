@@ -16,7 +16,7 @@ from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata
 from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, require_hook
 from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
-from schema_core.environment.operations.create_table import (
+from schema_core.environment.operations.create_table_as import (
     TableCreation,
     derive_creation,
     prepare_creation,
