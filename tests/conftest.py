@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.separate_streams import separate_streams
-from tests.slow_tests import slow_tests
+from tests.slow_tests import DRAWN, slow_tests
 from tests.support import load_profile
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
-        if item.nodeid in listed and not item.get_closest_marker("drawn"):
+        limit = DRAWN if item.get_closest_marker("drawn") else 0.0
+        if listed.get(item.nodeid, 0.0) > limit:
             item.add_marker("slow")
     first = {item.path for item in items if item.get_closest_marker("spark")}
     items.sort(key=lambda item: item.path not in first)

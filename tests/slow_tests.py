@@ -3,7 +3,8 @@
 `make test` runs all other tests, `make test-slow` these ones and those with the marker `slow`,
 whose fixtures take long. `make slow-tests` runs and measures all tests, and writes the list anew.
 
-Of many recorded cases, `make test` runs those that `draw_cases` marks as `drawn`.
+Of many recorded cases, `make test` runs those that `draw_cases` marks as `drawn`, except a few that
+take much longer than others.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ LIST = Path(__file__).with_name("slow_tests.tsv")
 SLOW = 2.0
 #: and of those of one function that take more seconds than this, all but the first.
 REPEATED = 0.4
+#: A drawn test is slow that takes more seconds than this.
+DRAWN = 4.0
 
 #: The duration of a test without its fixtures, which other tests may share.
 _DURATION = re.compile(r"([0-9.]+)s call +(\S.*)")
 
 
-def slow_tests() -> frozenset[str]:
-    """Return the names of the slow tests."""
-    lines = LIST.read_text("utf-8").splitlines()
-    return frozenset(line.partition("\t")[2] for line in lines)
+def slow_tests() -> dict[str, float]:
+    """Return the names of the slow tests, with their seconds."""
+    lines = [line.partition("\t") for line in LIST.read_text("utf-8").splitlines()]
+    return {name: float(seconds) for seconds, _, name in lines}
 
 
 def draw_cases(
