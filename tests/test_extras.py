@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schema_core.base.plugins import EXTRAS, extra_of
+from schema_core.base.plugins import EXTRAS, extra_of, install_command
 from tests.test_layers import MAY_USE, PACKAGE, ROOT
 
 #: Every third-party module that an extra installs.
@@ -56,7 +56,7 @@ def run(program: str) -> dict[str, list[str | None]]:
 
 def missing(extra: str) -> list[str | None]:
     """Return the output for a missing extra."""
-    return ["NotFoundError", "missing-extra", f"pip install 'schema-core[{extra}]'"]
+    return ["NotFoundError", "missing-extra", install_command(extra)]
 
 
 def test_the_extras_are_those_of_the_package() -> None:
@@ -216,7 +216,7 @@ def test_the_command_line_names_its_extra() -> None:
     )
 
     assert done.returncode == 1
-    assert "pip install 'schema-core[cli]'" in done.stderr
+    assert install_command("cli") in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -234,4 +234,4 @@ def test_doctor_reports_only_usable_extras_as_ready() -> None:
     assert done.returncode == 0, done.stderr
     assert ["generic_in_memory"] == ready
     for extra in ("arrow", "spark", "sql", "postgresql", "dialects"):
-        assert f"pip install 'schema-core[{extra}]'" in done.stdout
+        assert install_command(extra) in done.stdout

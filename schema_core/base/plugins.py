@@ -53,14 +53,27 @@ def extra_of(module: str) -> str | None:
     return next((extra for extra, modules in EXTRAS.items() if root in modules), None)
 
 
+#: The command that installs an extra, as long as the package is on no index.
+INSTALL = "pip install '.[{extra}]' in a clone of schema-core"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra; several are separated by commas.
+
+    >>> install_command("cli,spark")
+    "pip install '.[cli,spark]' in a clone of schema-core"
+    """
+    return INSTALL.format(extra=extra)
+
+
 def install_hint(module: str) -> str:
     """Return the command that installs a module.
 
     >>> install_hint("pandas")
-    "pip install 'schema-core[spark]'"
+    "pip install '.[spark]' in a clone of schema-core"
     """
     extra = extra_of(module)
-    return f"pip install 'schema-core[{extra}]'" if extra else f"pip install {module}"
+    return install_command(extra) if extra else f"pip install {module}"
 
 
 def missing(module: str) -> NotFoundError | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.base.plugins import CONNECTORS, discover
+from schema_core.base.plugins import CONNECTORS, discover, install_command
 from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
 from schema_core.cli import GOOD
@@ -66,7 +66,7 @@ def test_doctor_reports_whether_spark_has_hive() -> None:
 def test_without_spark_there_is_no_hive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hive, "find_spec", lambda name: None)
 
-    assert ("none", "pip install 'schema-core[spark]'") == hive_support()
+    assert ("none", install_command("spark")) == hive_support()
 
 
 @pytest.mark.parametrize("identifier", ["kafka", "upsert-kafka"])

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
+from schema_core.base.plugins import install_command
 from schema_core.cli.app import application
 from schema_core.cli.commands import shell
 from schema_core.environment.config import EnvironmentSettings
@@ -170,7 +171,7 @@ def test_the_prompt_requires_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     done = piped("SHOW TABLES")
 
     assert (2, "") == (done.exit_code, done.stdout)
-    assert "hint: pip install 'schema-core[cli]'" in done.stderr
+    assert f"hint: {install_command('cli')}" in done.stderr
 
 
 class Interrupting(io.StringIO):

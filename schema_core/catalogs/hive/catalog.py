@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from schema_core.base.arguments import validate_methods
 from schema_core.base.paths import join_names
+from schema_core.base.plugins import install_command
 from schema_core.catalog import managed
 from schema_core.catalog.api import Capability, Catalog
 from schema_core.catalog.managed import ManagedStorage
@@ -454,7 +455,7 @@ def hive_support() -> tuple[str, str]:
     """Return the Hive version of pyspark and the path of its client, or "none" and the reason."""
     package = find_spec("pyspark")
     if package is None or package.origin is None:
-        return "none", "pip install 'schema-core[spark]'"
+        return "none", install_command("spark")
     jars = Path(package.origin).parent / "jars"
     client = next(jars.glob("hive-metastore-*.jar"), None)
     if client is None:

@@ -23,6 +23,7 @@ from schema_core.base.plugins import (
     PLANNERS,
     Plugin,
     discover,
+    install_command,
     missing,
 )
 from schema_core.catalogs.hive.catalog import hive_support
@@ -53,7 +54,7 @@ def doctor() -> None:
             f"{package} {installed_version(package) or '-'}" for package in packages
         )
         error = next(filter(None, map(missing, modules)), None)
-        hint = f"{error.problem}; pip install 'schema-core[{extra}]'" if error else ""
+        hint = f"{error.problem}; {install_command(extra)}" if error else ""
         table.add_row(f"extra {extra}", versions, Text(hint))
     table.add_row("Java", *java())
     table.add_row("Hive", *map(Text, hive_support()))

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import install_command
 from schema_core.errors import NotFoundError
 
 #: The versions that Spark 4 supports.
@@ -86,7 +87,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
         f"no Java {', '.join(map(str, VERSIONS))} found"
         + (f" ({'; '.join(passed_over)})" if passed_over else ""),
         code="java-not-found",
-        hint="install one, or run: pip install 'schema-core[spark]'",
+        hint=f"install one, or run: {install_command('spark')}",
     )
 
 
