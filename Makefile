@@ -44,7 +44,7 @@ format: $(INSTALLED) ## format with ruff
 	$(BIN)/ruff format $(CHECKED)
 
 types: $(INSTALLED) ## check types with mypy
-	$(BIN)/mypy $(CHECKED)
+	$(BIN)/mypy --num-workers $(JOBS) $(CHECKED)
 
 agreement: $(INSTALLED) ## compare with recorded answers of Flink
 	$(BIN)/python -m properties.agreement

@@ -24,14 +24,20 @@ T = TypeVar("T")
 #: One test a line: its seconds, and its name.
 LIST = Path(__file__).with_name("slow_tests.tsv")
 #: A test is slow that takes more seconds than this,
-SLOW = 2.0
+SLOW = 1.5
 #: and of those of one function that take more seconds than this, all but the first.
-REPEATED = 0.4
+REPEATED = 0.2
 #: A drawn test is slow that takes more seconds than this.
-DRAWN = 4.0
+DRAWN = 2.5
 
-#: The duration of a test without its fixtures, which other tests may share.
-_DURATION = re.compile(r"([0-9.]+)s call +(\S.*)")
+#: Tests of the project itself, the laws and the documentation: never slow.
+KEPT = (
+    "properties/", "tests/test_checkout", "tests/test_code_style", "tests/test_codes",
+    "tests/test_docs", "tests/test_layers", "tests/test_structure",
+)  # fmt: skip
+
+#: The duration of a test, or of its fixtures.
+_DURATION = re.compile(r"([0-9.]+)s (call|setup) +(\S.*)")
 
 
 def slow_tests() -> dict[str, float]:
@@ -72,14 +78,18 @@ def keywords(sql: str) -> frozenset[str]:
 def chosen(log: str) -> dict[str, float]:
     """Return the slow tests of a log of pytest with durations, with their seconds.
 
-    >>> calls = ["9.5s call t.py::a", "1.5s call t.py::b[1]", "1.0s call t.py::b[2]"]
-    >>> chosen("\\n".join([*calls, "7.0s setup t.py::c"]))
-    {'t.py::a': 9.5, 't.py::b[2]': 1.0}
+    Fixtures count, unless they take so long that other tests must share them.
+
+    >>> calls = ["9.5s call t.py::a", "0.5s call t.py::b[1]", "0.1s call t.py::b[2]"]
+    >>> chosen("\\n".join([*calls, "7.0s setup t.py::c", "0.3s setup t.py::b[2]"]))
+    {'t.py::a': 9.5, 't.py::b[2]': 0.4}
     """
-    taken: dict[str, float] = {}
+    taken: dict[str, float] = defaultdict(float)
     for line in log.splitlines():
         if match := _DURATION.match(line):
-            taken[match[2].strip()] = float(match[1])
+            seconds, phase, name = float(match[1]), match[2], match[3].strip()
+            if not name.startswith(KEPT) and (phase == "call" or seconds <= SLOW):
+                taken[name] += seconds
     functions: dict[str, list[str]] = defaultdict(list)
     for name in sorted(taken):
         functions[name.partition("[")[0]].append(name)

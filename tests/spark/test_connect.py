@@ -101,11 +101,6 @@ INSERT OVERWRITE s SELECT a + 1, b FROM s;
 SELECT * FROM s;
 CREATE TABLE st (a INT) WITH ('connector' = 'spark', 'format' = 'nope');
 SELECT * FROM st;
-CREATE TABLE k (a INT) WITH (
-  'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = '127.0.0.1:9',
-  'format' = 'json', 'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset'
-);
-SELECT * FROM k;
 CREATE TABLE o WITH ('connector' = 'filesystem', 'format' = 'orc', 'path' = '$f/o')
   AS SELECT a, TIMESTAMP '2020-01-01 00:00:00' AS t FROM p;
 SELECT * FROM o;
@@ -174,6 +169,25 @@ def test_a_statement_returns_the_same_in_both_modes(
     classic, connect = both[statement]
 
     assert classic == connect
+
+
+@pytest.mark.slow
+def test_an_absent_broker_fails_in_both_modes(
+    session: SparkSession, over_connect: TableEnvironment
+) -> None:
+    """A broker is waited for a minute."""
+    definition = (
+        "CREATE TABLE k (a INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',"
+        " 'properties.bootstrap.servers' = '127.0.0.1:9',"
+        " 'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset')"
+    )
+    results = []
+    for environment in (environment_of(session), over_connect):
+        environment.execute_sql(definition)
+        results.append(outcome(partial(executed, environment, "SELECT * FROM k")))
+
+    assert results[0] == results[1]
+    assert "127.0.0.1:9" in str(results[0])
 
 
 def test_rows_are_returned_as_arrow_and_pandas(over_connect: TableEnvironment) -> None:

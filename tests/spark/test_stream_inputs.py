@@ -49,7 +49,7 @@ CHANGES, KEYED, TIMED = frozenset("efqr"), frozenset("q"), frozenset("qr")
 #: The tables in the place of ``{}`` in a form.
 PLACES = {"rows": "a", "rows and changes": "ae"}
 FORMS = [form.format(name) for form, kind in cases("stream_forms") for name in PLACES[kind]]
-DRAWN = FORMS if EVERYTHING else FORMS[3::70]
+DRAWN = FORMS if EVERYTHING else FORMS[3::100]
 
 
 def random_rows(draw: random.Random, name: str) -> list[dict[str, Any]]:

@@ -159,7 +159,7 @@ _DATABRICKS = replace(
 _HIVE = replace(
     _SPARK, name="hive", rows=type_rows.HIVE, unquoted_case="lower", quoted_case="lower",
     not_null_positions=frozenset({"column"}), key=f"{_KEY} DISABLE NOVALIDATE", named_keys=True,
-    generated=None, quoted_paths=True,
+    generated=None, quoted_paths=True, refused_in_names=".",
 )  # fmt: skip
 
 _TRINO = Engine(
