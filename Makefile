@@ -27,6 +27,7 @@ test: lint ## run all checks but the slowest tests, as continuous integration do
 	$(MAKE) pytest
 
 env: $(INSTALLED) ## create the environment in .venv
+
 # Everything is pinned by the lock, the build backend too, so nothing else is resolved here.
 $(INSTALLED): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
@@ -89,7 +90,7 @@ test-slow: $(INSTALLED) postgresql mariadb ## run the tests that `make test` lea
 	$(PYTEST) -m slow
 
 slow-tests: $(INSTALLED) postgresql mariadb ## measure all tests, and list the slow ones
-	$(PYTEST) --durations=0 --durations-min=0.4 >durations.log; tail -1 durations.log
+	$(PYTEST) --durations=0 --durations-min=0.05 >durations.log; tail -1 durations.log
 	$(BIN)/python -m tests.slow_tests durations.log
 	rm durations.log
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 #: Tests that take seconds and fail for mistakes in any file.
 ALWAYS = ("tests/types", "tests/schema", "tests/sql", "tests/test_layers.py", "tests/test_state.py")
 #: Package -> its tests without Spark, where they have another name.
-ELSEWHERE = {"spark": "tests/spark/compiler", "connectors": "tests/environment"}
+ELSEWHERE = {"spark": "tests/spark/compiler"}
 
 
 def related_tests(changed: Iterable[str]) -> list[str]:

@@ -30,10 +30,12 @@ REPEATED = 0.2
 #: A drawn test is slow that takes more seconds than this.
 DRAWN = 2.5
 
-#: Tests of the project itself, the laws and the documentation: never slow.
+#: Tests of the project itself, the laws, the documentation, and the only ones of changes and
+#: metrics of streams. Their time does not decide: those in the list stay there.
 KEPT = (
-    "properties/", "tests/test_checkout", "tests/test_code_style", "tests/test_codes",
-    "tests/test_docs", "tests/test_layers", "tests/test_structure",
+    "properties/", "tests/spark/test_stream_inputs", "tests/spark/test_stream_metrics",
+    "tests/test_checkout", "tests/test_code_style", "tests/test_codes", "tests/test_docs",
+    "tests/test_layers", "tests/test_structure",
 )  # fmt: skip
 
 #: The duration of a test, or of its fixtures.
@@ -102,7 +104,8 @@ def chosen(log: str) -> dict[str, float]:
 
 def main() -> None:
     """Write the list from the log of all tests."""
-    result = chosen(Path(sys.argv[1]).read_text("utf-8"))
+    kept = {name: item for name, item in slow_tests().items() if name.startswith(KEPT)}
+    result = dict(sorted((kept | chosen(Path(sys.argv[1]).read_text("utf-8"))).items()))
     LIST.write_text("".join(f"{seconds}\t{name}\n" for name, seconds in result.items()), "utf-8")
     print(f"{len(result)} slow tests, {sum(result.values()):,.0f} s")
 

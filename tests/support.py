@@ -116,12 +116,12 @@ def count_calls(work: Callable[[], object], events: Collection[str] = ("call", "
     """Count the calls of functions; ``call`` are those of functions in Python."""
     count = 0
 
-    def called(frame: object, event: str, argument: object) -> None:
+    def count_event(frame: object, event: str, argument: object) -> None:
         nonlocal count
         count += event in events
 
     before = sys.getprofile()
-    sys.setprofile(called)
+    sys.setprofile(count_event)
     try:
         work()
     finally:

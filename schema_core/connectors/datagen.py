@@ -19,9 +19,7 @@ from schema_core.connectors.datagen_options import (
     field_option,
 )
 from schema_core.environment.connector import Boundedness
-from schema_core.environment.options import (
-    ConfigOption,
-)
+from schema_core.environment.options import ConfigOption
 from schema_core.spark.connector import ConnectorBase
 from schema_core.spark.session.frames import select
 

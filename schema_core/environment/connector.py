@@ -536,7 +536,8 @@ def _hint_of_format(
         try:
             connector.declared(options)
         except SchemaCoreError as error:
-            return f"{owner}, whose metadata are unknown: {error.problem}; {error.hint}"
+            reason = "; ".join(filter(None, (error.problem, error.hint)))
+            return f"{owner}, whose metadata are unknown: {reason}"
         keys = [name for name in metadata if name.startswith("value.")]
         return f"{owner}, which has {', '.join(map(repr, keys)) or 'no metadata'}"
     return similar(column.key, metadata)

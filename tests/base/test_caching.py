@@ -54,13 +54,13 @@ def test_a_share_of_keys_that_are_read_cyclically_is_cached(times: float, share:
     computed = []
 
     @cached(lambda _: 1, budget=1000)
-    def found(number: int) -> None:
+    def compute(number: int) -> None:
         computed.append(number)
 
     for number in range(count := round(1000 * times)):
-        found(number)
+        compute(number)
     for number in [*range(count)] * 10:
-        found(number)
+        compute(number)
 
     assert len(computed) - count < 10 * count * (1 - share)
 
@@ -69,11 +69,11 @@ def test_keys_that_are_read_after_cyclic_ones_are_cached() -> None:
     computed = []
 
     @cached(lambda _: 1, budget=1000)
-    def found(number: int) -> None:
+    def compute(number: int) -> None:
         computed.append(number)
 
     for number in [*range(3000)] * 4 + [*range(4000, 4300)] * 20:
-        found(number)
+        compute(number)
 
     assert all(computed.count(number) <= 2 for number in range(4000, 4300))
 

@@ -11,12 +11,7 @@ from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects.definitions import options_of
-from schema_core.sql.statement_syntax import (
-    Alter,
-    RenameTo,
-    SetOptions,
-    SetQuery,
-)
+from schema_core.sql.statement_syntax import Alter, RenameTo, SetOptions, SetQuery
 
 
 def alter_view(session: Session, statement: Alter, text: str) -> TableResult:

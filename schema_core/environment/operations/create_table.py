@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from schema_core.catalog.objects import (
-    CatalogTable,
-)
+from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.jobs.pending import PendingTable
 from schema_core.environment.operations.create_table_like import create_table_like, source_history
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import AlreadyExistsError, Gathering
-from schema_core.mappings.dialects.definitions import (
-    check_sight,
-    read_schema,
-    table_of,
-)
+from schema_core.mappings.dialects.definitions import check_sight, read_schema, table_of
 from schema_core.sql.statement_syntax import CreateTable
 
 
@@ -37,11 +31,9 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
         session.tables.create_temporary(identifier, table, statement.if_not_exists, history)
     else:
         if PendingTable(session.tables, identifier).job() is not None:
-            from schema_core.environment.jobs.recovery import (
-                finish,  # few tables have a pending job
-            )
+            from schema_core.environment.jobs import recovery  # few tables have a pending job
 
-            finish(session, identifier)
+            recovery.finish(session, identifier)
         try:
             session.tables.create(identifier, table, statement.if_not_exists, history)
         except AlreadyExistsError as error:

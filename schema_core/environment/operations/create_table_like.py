@@ -7,10 +7,7 @@ from enum import Enum
 from typing import TypeVar
 
 from schema_core.catalog.changes.column_history import ColumnHistory, history_of_same_files
-from schema_core.catalog.objects import (
-    CatalogTable,
-    TableDistribution,
-)
+from schema_core.catalog.objects import CatalogTable, TableDistribution
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaError, at
 from schema_core.mappings.dialects.definitions import (
@@ -111,11 +108,11 @@ def create_table_like(
 
 def source_history(session: Session, like: Like, table: CatalogTable) -> ColumnHistory | None:
     """Return the history of the source's columns, if the new table has its files."""
-    found = session.look_up(like.source)
-    source = found.table
+    look_up = session.look_up(like.source)
+    source = look_up.table
     if not isinstance(source, CatalogTable):  # replaced since `create_table_like` has read it
         return None
-    return history_of_same_files(source, found.connector_options, table)
+    return history_of_same_files(source, look_up.connector_options, table)
 
 
 def _require_indexed(schema: Schema) -> None:

@@ -1,4 +1,4 @@
-"""CREATE VIEW and ALTER VIEW."""
+"""CREATE VIEW."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from schema_core.query.relation import Columns
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import unresolve
 from schema_core.sql.printer import print_query
-from schema_core.sql.statement_syntax import (
-    CreateView,
-)
+from schema_core.sql.statement_syntax import CreateView
 from schema_core.sql.syntax import Name, Query
 
 
