@@ -71,6 +71,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """Collect without garbage collection, and exclude the collected tests from later ones.
 
     Every test is an object that lives until the end: each pass would visit half a million of them.
+    Later passes are rarer than by default, which takes a tenth off the time of tests without Spark.
     """
     gc.disable()
     try:
@@ -78,6 +79,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -35,14 +35,17 @@ class Module:
     tree: ast.Module
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        nodes = ast.walk(self.tree)
-        return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
 
-def functions_with_code(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def functions_with_code(module: Module) -> Iterator[tuple[str, int]]:
     """Yield functions and classes with a parameter ``code``, and its position."""
-    for node in ast.walk(tree):
+    for node in module.nodes:
         match node:
             case ast.FunctionDef(name=name, args=arguments) if name not in OTHERS:
                 names = [item.arg for item in (*arguments.posonlyargs, *arguments.args)]
@@ -65,10 +68,10 @@ def named(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(tree: ast.Module, functions: dict[str, dict[str, int]]) -> dict[str, int]:
+def imported(module: Module, functions: dict[str, dict[str, int]]) -> dict[str, int]:
     """Return imported functions with a parameter ``code`` by name, also those of modules."""
     result: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom):
             for name in node.names:
                 own = functions.get(f"{node.module}.{name.name}", {})
@@ -159,10 +162,10 @@ def modules() -> tuple[Module, ...]:
 def raised() -> Codes:
     """Return every code of the package."""
     result = Codes()
-    functions = {named(module.path): dict(functions_with_code(module.tree)) for module in modules()}
+    functions = {named(module.path): dict(functions_with_code(module)) for module in modules()}
     for module in modules():
-        places = imported(module.tree, functions) | functions[named(module.path)]
-        for node in ast.walk(module.tree):
+        places = imported(module, functions) | functions[named(module.path)]
+        for node in module.nodes:
             for text in _raised_by(node, places, module):
                 if text is None:
                     place = f"{module.path.relative_to(PACKAGE)}:{node.lineno}"  # type: ignore[attr-defined]
@@ -186,7 +189,7 @@ def nouns() -> set[str]:
     return {
         str(call.args[0].value).replace(" ", "-")
         for module in modules()
-        for call in ast.walk(module.tree)
+        for call in module.nodes
         if isinstance(call, ast.Call)
         and getattr(call.func, "id", "") in ("TemporaryStore", "exists", "missing")
         and call.args
