@@ -140,7 +140,11 @@ def test_prefixes_on_postgresql_are_ranges_of_an_index(postgres: Server, tmp_pat
     queries: list[Any] = []
     with catalog.entries.transaction() as entries:
         connection = entries.connection
-        sa.event.listen(connection, "before_execute", lambda _, query, *__: queries.append(query))
+        sa.event.listen(
+            connection,
+            "before_execute",
+            lambda _, query, __, values, ___: queries.append(query.params(values)),
+        )
         entries.some_names(1, "table", "kind", None)
         (query,) = (query for query in queries if "UNION ALL" in str(query))
         text = query.compile(connection, compile_kwargs={"literal_binds": True})

@@ -85,6 +85,23 @@ MIGRATIONS_DONE = sa.Table(
 #: Rows that are read at once.
 PORTION = 1_000
 
+# Statements that are built once: SQLAlchemy takes longer to build one than SQLite to execute it.
+_IS_CHILD = (ENTRIES.c.parent == sa.bindparam("parent")) & (ENTRIES.c.kind == sa.bindparam("kind"))
+_FIND = sa.select(
+    ENTRIES.c.id, ENTRIES.c.name, ENTRIES.c.form, ENTRIES.c.content, ENTRIES.c.version
+).where(_IS_CHILD, ENTRIES.c.key == sa.bindparam("key"))
+_FIND_FOR_CHANGE = _FIND.with_for_update()
+_NAMES = sa.select(ENTRIES.c.name).where(_IS_CHILD)
+# ordered by an expression: for a column, SQLite would read all rows in its order
+_ORDERED_NAMES = _NAMES.order_by(ENTRIES.c.id + 0)
+_ORDERED_NAMES_OF_FORM = _ORDERED_NAMES.where(ENTRIES.c.form == sa.bindparam("form"))
+_ANY_CHILD = sa.select(ENTRIES.c.id).where(ENTRIES.c.parent == sa.bindparam("parent")).limit(1)
+_CREATE = sa.insert(ENTRIES)
+_CHANGE = sa.update(ENTRIES).where(
+    ENTRIES.c.id == sa.bindparam("same_id"), ENTRIES.c.version == sa.bindparam("same_version")
+)
+_DROP = sa.delete(ENTRIES).where(ENTRIES.c.id == sa.bindparam("same_id"))
+
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
@@ -185,36 +202,30 @@ class EntryTransaction:
         self, parent: int, kind: str, key: str, for_change: bool = False
     ) -> CatalogEntry | None:
         """Return the entry with this key, or None; `for_change` locks its row."""
-        entries = ENTRIES.c
-        columns = (entries.id, entries.name, entries.form, entries.content, entries.version)
-        is_child = (entries.parent == parent) & (entries.kind == kind)
-        query = sa.select(*columns).where(is_child, entries.key == index_key(key))
-        if for_change:
-            query = query.with_for_update()
-        row = self.connection.execute(query).one_or_none()
+        query = _FIND_FOR_CHANGE if for_change else _FIND
+        values = {"parent": parent, "kind": kind, "key": index_key(key)}
+        row = self.connection.execute(query, values).one_or_none()
         return None if row is None else CatalogEntry(*row)
 
     def names(self, parent: int, kind: str, form: str | None = None) -> Sequence[str]:
         """Return the names of this kind (and form) in the order of creation."""
-        # by an expression: for a column, SQLite would read all rows in its order
-        query = _names(parent, kind).order_by(ENTRIES.c.id + 0)
-        if form is not None:
-            query = query.where(ENTRIES.c.form == form)
-        return self.connection.scalars(query).all()
+        query = _ORDERED_NAMES if form is None else _ORDERED_NAMES_OF_FORM
+        values = {"parent": parent, "kind": kind, "form": form}
+        return self.connection.scalars(query, values).all()
 
     def some_names(self, parent: int, kind: str, prefix: str, limit: int | None) -> Sequence[str]:
         """Return at most `limit` names, among them all that start with a prefix in any case.
 
         Quotes before a name are skipped; of a long prefix the start is compared.
         """
-        names = _names(parent, kind)
+        values = {"parent": parent, "kind": kind}
         if not prefix:
-            return self.connection.scalars(names.limit(limit)).all()
+            return self.connection.scalars(_NAMES.limit(limit), values).all()
         has_ranges = self._has_ranges()
         some: list[str] = []
         for start in (_ascii_start(prefix), "`"):
-            query = _names_starting_with(start, names, has_ranges).limit(limit)
-            some += self.connection.scalars(query)
+            query = _names_starting_with(start, has_ranges).limit(limit)
+            some += self.connection.scalars(query, values)
         return some
 
     def _has_ranges(self) -> bool:
@@ -245,39 +256,39 @@ class EntryTransaction:
 
     def holds_any(self, parent: int) -> bool:
         """Return whether an entry has children."""
-        query = sa.select(ENTRIES.c.id).where(ENTRIES.c.parent == parent).limit(1)
-        return self.connection.execute(query).first() is not None
+        return self.connection.execute(_ANY_CHILD, {"parent": parent}).first() is not None
 
     def create(self, parent: int, kind: str, key: str, name: str, form: str, content: str) -> bool:
         """Insert an entry; return False if it exists or if its parent does not."""
         values = {"parent": parent, "kind": kind, "key": index_key(key), "name": name}
         values |= {"form": form, "content": content, "version": 1}
-        return self._changes(sa.insert(ENTRIES).values(values))
+        return self._changes(_CREATE, values)
 
     def alter(self, entry: CatalogEntry, content: str) -> bool:
         """Update the content of an entry; return False if its version has changed."""
-        return self._changes(_change(entry, content=content))
+        return self._changes(_CHANGE, _same(entry) | {"content": content})
 
     def rename(self, entry: CatalogEntry, key: str, name: str) -> bool:
         """Rename an entry; return False if it has changed or the key is taken."""
-        return self._changes(_change(entry, key=index_key(key), name=name))
+        return self._changes(_CHANGE, _same(entry) | {"key": index_key(key), "name": name})
 
     def drop(self, entry: CatalogEntry) -> None:
         """Delete an entry with its children."""
-        self.connection.execute(sa.delete(ENTRIES).where(ENTRIES.c.id == entry.id))
+        self.connection.execute(_DROP, {"same_id": entry.id})
 
-    def _changes(self, statement: sa.Insert | sa.Update) -> bool:
+    def _changes(self, statement: sa.Insert | sa.Update, values: dict[str, Any]) -> bool:
         """Execute a statement; return whether it changed a row and violated no constraint."""
         try:
             with self.connection.begin_nested():
-                changed = self.connection.execute(statement).rowcount
+                changed = self.connection.execute(statement, values).rowcount
                 return changed != 0  # -1: unknown to the driver, after an INSERT
         except IntegrityError:
             return False
 
 
-def _names(parent: int, kind: str) -> sa.Select[Any]:
-    return sa.select(ENTRIES.c.name).where(ENTRIES.c.parent == parent, ENTRIES.c.kind == kind)
+def _same(entry: CatalogEntry) -> dict[str, Any]:
+    """Return the values of `_CHANGE` that find an entry unless its version has changed."""
+    return {"same_id": entry.id, "same_version": entry.version, "version": entry.version + 1}
 
 
 #: Characters with a meaning in patterns, and the ASCII letters that are the lower case of others
@@ -310,7 +321,7 @@ def _starts(prefix: str) -> Sequence[str]:
     return starts
 
 
-def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -> sa.Select[Any]:
+def _names_starting_with(prefix: str, has_ranges: bool) -> sa.Select[Any]:
     """Return a query for some names, among them all that start with a prefix in any case.
 
     The prefix is in ASCII and lower case, maybe empty. With `has_ranges`, ranges of the index of
@@ -318,17 +329,12 @@ def _names_starting_with(prefix: str, names: sa.Select[Any], has_ranges: bool) -
     """
     key = ENTRIES.c.key
     if not prefix:
-        return names
+        return _NAMES
     if not has_ranges:
-        return names.where(key.ilike(f"{prefix.translate(_ANY)}%"))
+        return _NAMES.where(key.ilike(f"{prefix.translate(_ANY)}%"))
     bounds = [(start, start[:-1] + chr(ord(start[-1]) + 1)) for start in _starts(prefix)]
-    ranges = [names.where(key >= low, key < high) for low, high in bounds]
+    ranges = [_NAMES.where(key >= low, key < high) for low, high in bounds]
     return sa.select(sa.union_all(*ranges).subquery().c.name)
-
-
-def _change(entry: CatalogEntry, **values: str) -> sa.Update:
-    same = (ENTRIES.c.id == entry.id) & (ENTRIES.c.version == entry.version)
-    return sa.update(ENTRIES).where(same).values(**values, version=entry.version + 1)
 
 
 # --- the database --------------------------------------------------------------------------------
