@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 load_profile()
 separate_streams()
+
+# A disk takes milliseconds for each commit of a database or a journal; memory none.
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes directories in it that only this user may read
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 # Programs that tests start run few queries: the second compiler costs their JVM more than it saves.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
