@@ -126,10 +126,11 @@ fuzz: $(INSTALLED) ## run every fuzz target, SECONDS each
 oracle: $(INSTALLED) ## download Flink, to compare with
 	PYTHON=$(BIN)/python sh fuzz/oracle/setup.sh .oracle
 
-# The wheel and the sdist of the commit, without the network, in `dist`. Two builds in different
-# directories must have the same bytes.
-release: $(INSTALLED) ## build the wheel and the sdist
+# The wheel and the sdist of the commit, in `dist`. Two builds in different directories must have the
+# same bytes; twine is downloaded.
+release: $(INSTALLED) ## build the wheel and the sdist, check and install them
 	$(BIN)/python -m tests.release.distributions dist
+	$(BIN)/python -m tests.release.installed dist
 
 # Each extra in a new environment without the others, and the demo without an installed Java.
 test-extras: $(INSTALLED) ## test each extra in an environment of its own

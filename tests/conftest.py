@@ -24,7 +24,7 @@ load_profile()
 separate_streams()
 
 # A disk takes milliseconds for each commit of a database or a journal; memory none.
-MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes directories in it that only this user may read
+MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 

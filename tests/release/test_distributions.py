@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -46,6 +47,10 @@ def test_builds_of_a_commit_have_the_same_bytes(tmp_path: Path, epoch: int) -> N
         written = datetime.fromtimestamp(epoch - epoch % 2, UTC).timetuple()[:6]
         assert {written} == {file.date_time for file in archive.infolist()}
         names = set(archive.namelist())
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        description = archive.read(metadata).decode()
+        assert "# schema_core" in description
+        assert not re.findall(r"\]\((?!https?:)[^)]*\)", description), "an index has no such pages"
         assert package == {name for name in names if ".dist-info/" not in name}
     with tarfile.open(sdist) as packed:
         assert {epoch} == {int(file.mtime) for file in packed}
