@@ -19,7 +19,7 @@ from schema_core.sql.statement_syntax import (
 from schema_core.sql.syntax import Query
 
 #: What a printed text may run into where the written one just fitted.
-BUDGETS = ("too-deep", "text-too-long")
+BUDGETS = ("limit-exceeded", "limit-exceeded")
 
 
 def queries(statements: tuple[Statement, ...]) -> Iterator[Query]:

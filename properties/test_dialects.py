@@ -24,7 +24,7 @@ dialects = st.sampled_from(DIALECTS)
 
 #: Error codes of schemas that cannot be written.
 REFUSALS = {
-    "type-not-in-dialect",
+    "type-not-supported",
     "name-not-in-dialect",
     "string-not-in-dialect",
     "name-collision",

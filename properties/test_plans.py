@@ -19,7 +19,7 @@ from schema_core.testing.strategies import tables
 
 #: What a target does not have, and what a property map does not hold.
 REFUSED = (
-    "type-not-in-dialect", "name-not-in-dialect", "string-not-in-dialect", "name-collision",
+    "type-not-supported", "name-not-in-dialect", "string-not-in-dialect", "name-collision",
     "lossy-comment", "lossy-names", "lossy-option", "missing-columns", "not-serializable",
 )  # fmt: skip
 

@@ -37,7 +37,7 @@ RESOLVER = SchemaResolver()
 #: The only error codes of resolved objects without a map.
 REASONS = {
     "lossy-names", "lossy-option", "lossy-comment", "lossy-model-schema", "lossy-handler",
-    "type-not-serializable",
+    "type-not-supported",
 }  # fmt: skip
 
 

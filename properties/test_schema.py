@@ -93,7 +93,7 @@ MEMBERS: dict[str, tuple[str, str | None]] = {
     "INT NOT NULL": ("column", None),
     "ROW<a INT, b STRING>": ("column", None),
     "NOPE{0}": ("column", "unknown-type"),
-    "DECIMAL(39, {0})": ("column", "invalid-type-parameter"),
+    "DECIMAL(39, {0})": ("column", "invalid-type"),
     "ARRAY<INT": ("column", "syntax"),
     "1 + {0}": ("computed", None),
     "nope{0} + 1": ("computed", "unknown-column"),

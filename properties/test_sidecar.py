@@ -46,7 +46,7 @@ def encoded(encode: Callable[..., dict[str, str]], resolved: object) -> dict[str
     try:
         return encode(resolved, on_loss="carry")
     except UnsupportedError as error:
-        if error.code != "type-not-serializable":
+        if error.code != "type-not-supported":
             raise
         return None
 

@@ -92,7 +92,7 @@ def test_nesting_beyond_the_limit_is_refused(extra: int) -> None:
     error = refusal(parse_type, "ARRAY<" * depth + "INT" + ">" * depth)
 
     assert error is not None
-    assert "too-deep" == error.code
+    assert "limit-exceeded" == error.code
 
 
 def test_every_serializable_type_is_generated() -> None:

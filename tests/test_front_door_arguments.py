@@ -190,9 +190,9 @@ def test_wrong_arguments_have_their_error_code(function: Callable[[Any], Any], w
         function(wrong)
 
     if isinstance(wrong, dict):
-        assert caught.value.code in ("wrong-argument", "invalid-key-value", "missing-key")
+        assert caught.value.code in ("invalid-argument", "invalid-key-value", "missing-key")
     else:
-        assert caught.value.code == "wrong-argument"
+        assert caught.value.code == "invalid-argument"
 
 
 INT = DataTypes.INT()
@@ -219,7 +219,7 @@ def test_an_invalid_class_declaration_is_refused_immediately(declaration: Any) -
     with pytest.raises(SchemaError) as caught:
         environment().declare_function_class("com.acme.Plus", declaration)
 
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"
 
 
 @pytest.mark.parametrize("name", [None, 1, "", " "])
@@ -227,7 +227,7 @@ def test_a_class_declaration_requires_a_name(name: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         environment().declare_function_class(name, FunctionClass((((INT,), INT),)))
 
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"
 
 
 def test_a_valid_declaration_is_used() -> None:

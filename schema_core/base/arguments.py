@@ -36,7 +36,7 @@ def require_instance(
     instance.
 
     Raises:
-        SchemaError: with code `wrong-argument`.
+        SchemaError: with code `invalid-argument`.
 
     >>> require_instance(None, str, "stmt")
     Traceback (most recent call last):
@@ -48,14 +48,14 @@ def require_instance(
     kinds = kind if isinstance(kind, tuple) else (kind,)
     wanted = expected or " or ".join(map(_describe, kinds))
     problem = f"{name} must be {wanted}, got {type_name(value)}"
-    raise SchemaError(problem, code="wrong-argument", hint=hint)
+    raise SchemaError(problem, code="invalid-argument", hint=hint)
 
 
 def require_sequence(values: Iterable[T], name: str) -> tuple[T, ...]:
     """Return the elements of an iterable; a string does not count as one.
 
     Raises:
-        SchemaError: with code `wrong-argument`.
+        SchemaError: with code `invalid-argument`.
     """
     try:
         elements = None if isinstance(values, str | bytes) else iter(values)
@@ -63,7 +63,7 @@ def require_sequence(values: Iterable[T], name: str) -> tuple[T, ...]:
         elements = None
     if elements is None:
         problem = f"{name} must be a list, got {type_name(values)}"
-        raise SchemaError(problem, code="wrong-argument")
+        raise SchemaError(problem, code="invalid-argument")
     return tuple(elements)
 
 
@@ -71,7 +71,7 @@ def require_names(names: Iterable[str], owner: str) -> tuple[str, ...]:
     """Return the names of the columns of `owner`, a key or an index.
 
     Raises:
-        SchemaError: with code `wrong-argument`.
+        SchemaError: with code `invalid-argument`.
 
     >>> require_names((["id", "day"],), "the primary key")
     Traceback (most recent call last):

@@ -24,15 +24,15 @@ def check_size(text: object) -> None:
     """Refuse input of more than `MAX_TEXT` characters.
 
     Raises:
-        SchemaError: with code `not-a-string`.
-        ParseError: with code `text-too-long`.
+        SchemaError: with code `invalid-argument`.
+        ParseError: with code `limit-exceeded`.
     """
     if not isinstance(text, str):
-        raise SchemaError(f"expected a string, got {show(text)}", code="not-a-string")
+        raise SchemaError(f"expected a string, got {show(text)}", code="invalid-argument")
     if len(text) > MAX_TEXT:
         raise ParseError(
             f"input of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
-            code="text-too-long",
+            code="limit-exceeded",
             hint="split it into smaller statements",
             span=Span(0, 1),
         )
@@ -42,12 +42,12 @@ def check_digits(digits: str, span: Span) -> None:
     """Refuse a number of more than `MAX_DIGITS` characters.
 
     Raises:
-        ParseError: with code `number-too-long`.
+        ParseError: with code `limit-exceeded`.
     """
     if len(digits) > MAX_DIGITS:
         raise ParseError(
             f"a number of {len(digits):,} characters exceeds the maximum of {MAX_DIGITS:,}",
-            code="number-too-long",
+            code="limit-exceeded",
             hint="use at most 38 digits",
             span=span,
         )
@@ -180,7 +180,7 @@ class Cursor:
         if self.depth > MAX_DEPTH:
             raise self.fail(
                 f"nested more than {MAX_DEPTH} levels deep",
-                code="too-deep",
+                code="limit-exceeded",
                 hint="move a part of it into a column of its own",
             )
 

@@ -28,14 +28,14 @@ UNKNOWN = "<UNKNOWN>"
 def _require_text(name: object, what: str) -> None:
     if name is not None and not isinstance(name, str):
         raise SchemaError(
-            f"the name of the {what} must be a string, got {show(name)}", code="wrong-argument"
+            f"the name of the {what} must be a string, got {show(name)}", code="invalid-argument"
         )
 
 
 def _require_name(name: str | None, what: str) -> None:
     _require_text(name, what)
     if name is None or is_blank(name):
-        raise SchemaError(f"the name of the {what} must not be blank", code="blank-name")
+        raise SchemaError(f"the name of the {what} must not be blank", code="invalid-name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class ObjectPath:
     """The path of an object within a catalog: its database and its name.
 
     Raises:
-        SchemaError: with code `blank-name`.
+        SchemaError: with code `invalid-name`.
 
     >>> print(ObjectPath("sales", "orders"))
     sales.orders
@@ -62,7 +62,7 @@ class ObjectPath:
         """Parse two names separated by a dot; nothing is quoted, and trailing dots are dropped.
 
         Raises:
-            SchemaError: with code `invalid-object-path`.
+            SchemaError: with code `invalid-path`.
 
         >>> ObjectPath.from_string("sales.orders").get_object_name()
         'orders'
@@ -72,7 +72,7 @@ class ObjectPath:
         if len(names) != 2:
             raise SchemaError(
                 f"{show(full_name)} is not a path of a database and an object",
-                code="invalid-object-path",
+                code="invalid-path",
                 hint="write database.object, or ObjectPath(database, object) for names with dots",
             )
         return ObjectPath(*names)
@@ -93,11 +93,11 @@ class ObjectPath:
         """Return a negative number, zero or a positive one: this path sorts before, with or after.
 
         Raises:
-            SchemaError: with code `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         path: object = other
         if not isinstance(path, ObjectPath):
-            raise SchemaError(f"expected an ObjectPath, got {show(path)}", code="wrong-argument")
+            raise SchemaError(f"expected an ObjectPath, got {show(path)}", code="invalid-argument")
         mine, theirs = self.get_full_name(), other.get_full_name()
         return (mine > theirs) - (mine < theirs)
 
@@ -130,13 +130,13 @@ class ObjectIdentifier:
         """Return the identifier of three names.
 
         Raises:
-            SchemaError: with code `reserved-name` for ``<UNKNOWN>``, `wrong-argument`.
+            SchemaError: with code `invalid-name` for ``<UNKNOWN>``, `invalid-argument`.
         """
         for what, name in zip(LEVELS, (catalog_name, database_name, object_name), strict=True):
             _require_text(name, what)
         for what, name in (("catalog", catalog_name), ("database", database_name)):
             if name == UNKNOWN:
-                raise SchemaError(f"a {what} cannot be called {UNKNOWN}", code="reserved-name")
+                raise SchemaError(f"a {what} cannot be called {UNKNOWN}", code="invalid-name")
         return ObjectIdentifier(catalog_name, database_name, object_name)
 
     def get_catalog_name(self) -> str:
@@ -155,7 +155,7 @@ class ObjectIdentifier:
         """Return the path without the catalog.
 
         Raises:
-            SchemaError: with code `blank-name`.
+            SchemaError: with code `invalid-name`.
         """
         return ObjectPath(self.database_name, self.object_name)
 
@@ -189,12 +189,12 @@ class UnresolvedPath:
         """Create a path of names.
 
         Raises:
-            SchemaError: with code `invalid-path-length` or `blank-name`.
+            SchemaError: with code `invalid-path` or `invalid-name`.
         """
         names = tuple(parts)
         if not 1 <= len(names) <= 3:
             raise SchemaError(
-                f"a path has one to three names, got {len(names)}", code="invalid-path-length"
+                f"a path has one to three names, got {len(names)}", code="invalid-path"
             )
         for name in names:
             _require_name(name, "path")
@@ -220,7 +220,7 @@ class UnresolvedPath:
 
         Raises:
             SchemaError: with code `current-catalog-not-set`, `current-database-not-set` or
-                `reserved-name`.
+                `invalid-name`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'
@@ -323,7 +323,7 @@ def _name(cursor: Cursor) -> str:
         raise cursor.fail(f"expected a name, found {token.display}")
     name = token.value if token.kind == "name" else cursor.text[token.start : token.stop]
     if is_blank(name):
-        raise cursor.fail("a name must not be blank", code="blank-name")
+        raise cursor.fail("a name must not be blank", code="invalid-name")
     if len(name.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
         raise cursor.fail(
             f"a name exceeds the maximum of {MAX_NAME} characters", code="name-too-long"

@@ -56,11 +56,11 @@ class Capability(Enum):
 def require_catalog_names(name: object, default_database: object) -> None:
     """Refuse invalid names of a catalog and its default database.
 
-    Errors: `wrong-argument`, `blank-name`.
+    Errors: `invalid-argument`, `invalid-name`.
     """
     for what, item in (("name", name), ("default_database", default_database)):
         if is_blank(str(require_instance(item, str, what))):
-            raise SchemaError(f"{what} must not be blank", code="blank-name")
+            raise SchemaError(f"{what} must not be blank", code="invalid-name")
 
 
 class FunctionDefinitionFactory(Protocol):

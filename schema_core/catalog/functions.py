@@ -258,7 +258,7 @@ def _is_declared(name: str) -> bool:
 
 
 def check_declaration(declaration: FunctionClass) -> None:
-    """Validate a declaration (`wrong-argument` for the first part of another type)."""
+    """Validate a declaration (`invalid-argument` for the first part of another type)."""
     given: object = declaration.signatures
     require_instance(given, (tuple, list), "the signatures")
     for signature in declaration.signatures:
@@ -270,7 +270,7 @@ def check_declaration(declaration: FunctionClass) -> None:
     spark: object = declaration.spark
     if not (spark is None or isinstance(spark, str) or callable(spark)):
         raise SchemaError(
-            f"spark must be a template or a function, got {show(spark)}", code="wrong-argument"
+            f"spark must be a template or a function, got {show(spark)}", code="invalid-argument"
         )
 
 
@@ -284,7 +284,7 @@ def _check_signature(signature: object) -> None:
         case _:
             raise SchemaError(
                 f"expected argument types and a result type, got {show(signature)}",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="write ((DataTypes.INT(),), DataTypes.STRING())",
             )
 

@@ -38,7 +38,7 @@ class TableKind(Enum):
 class Options(dict[str, str]):
     """Options by key in the given order; secrets are masked in the `repr`.
 
-    Errors: `not-a-string` for a key or value, `wrong-argument` for other arguments than mappings.
+    Errors: `invalid-argument` for other arguments than mappings of strings.
     """
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class Options(dict[str, str]):
             if not (isinstance(key, str) and isinstance(value, str)):
                 kind = type(value if isinstance(key, str) else key).__name__
                 raise SchemaError(
-                    f"option {show(key)} must be a string, got {kind}", code="not-a-string"
+                    f"option {show(key)} must be a string, got {kind}", code="invalid-argument"
                 )
 
     def __repr__(self) -> str:
@@ -83,7 +83,7 @@ class TableDistribution:
     def of(
         kind: DistributionKind, bucket_count: int | None, bucket_keys: Iterable[str]
     ) -> TableDistribution:
-        """Return a distribution (`wrong-argument` for keys that are not a list of names)."""
+        """Return a distribution (`invalid-argument` for keys that are not a list of names)."""
         keys = require_names(bucket_keys, "the distribution")
         return TableDistribution(kind, bucket_count, keys)
 
@@ -176,7 +176,7 @@ class CatalogBaseTable(ABC):
     ) -> CatalogTable:
         """A table; `properties` are its options.
 
-        `wrong-argument` for partition keys that are not a list of names.
+        `invalid-argument` for partition keys that are not a list of names.
         """
         keys = require_names(partition_keys, "the partition keys")
         options = {} if properties is None else properties

@@ -92,7 +92,7 @@ def _syntax(filter_: object) -> Any:
     if isinstance(filter_, Expression):
         return filter_.syntax
     raise SchemaError(
-        f"a filter must be an expression or a string, got {show(filter_)}", code="wrong-argument"
+        f"a filter must be an expression or a string, got {show(filter_)}", code="invalid-argument"
     )
 
 

@@ -43,26 +43,26 @@ class Procedure:
             argument_names: For calls such as ``CALL p(a => 1)``.
 
         Raises:
-            SchemaError: `wrong-argument` for objects of other types, or unequal numbers of names
+            SchemaError: `invalid-argument` for objects of other types, or unequal numbers of names
             and
                 types.
         """
         if not callable(function):
             raise SchemaError(
-                f"function must be callable, got {type_name(function)}", code="wrong-argument"
+                f"function must be callable, got {type_name(function)}", code="invalid-argument"
             )
         types = tuple(_type(type_) for type_ in require_sequence(input_types, "input_types"))
         names = require_names(argument_names, "the procedure")
         if names and len(names) != len(types):
             problem = f"the number of argument names must be {len(types)}, got {len(names)}"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         return Procedure(function, types, _type(result_type), names)
 
     def call(self, *arguments: Any) -> list[Any]:
         """Run the procedure and return its results.
 
         Raises:
-            SchemaError: `not-a-value` for a result that is not of the declared type.
+            SchemaError: `invalid-data` for a result that is not of the declared type.
             ExternalError: if the function raises an error that is not of this library.
         """
         try:
@@ -77,7 +77,7 @@ class Procedure:
         for result in results:
             if reason := reject_reason(type_, result):
                 raise SchemaError(
-                    f"the procedure returned another type: {reason}", code="not-a-value"
+                    f"the procedure returned another type: {reason}", code="invalid-data"
                 )
         return results
 

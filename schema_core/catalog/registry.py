@@ -63,7 +63,7 @@ class CatalogFactory:
     requires: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a factory that could not be used later (`wrong-argument`)."""
+        """Refuse a factory that could not be used later (`invalid-argument`)."""
         declared: object = self.options
         if isinstance(declared, str) or not isinstance(declared, Collection):
             raise _wrong_factory("options", "a set of keys or a sequence of options", declared)
@@ -138,7 +138,8 @@ def _require_present(
 
 def _wrong_factory(name: str, expected: str, given: object) -> SchemaError:
     return SchemaError(
-        f"{name} of a catalog factory must be {expected}, got {show(given)}", code="wrong-argument"
+        f"{name} of a catalog factory must be {expected}, got {show(given)}",
+        code="invalid-argument",
     )
 
 
@@ -215,7 +216,7 @@ def make_catalog(
         if not isinstance(catalog, Catalog):
             raise SchemaError(
                 f"the factory of the type {kind!r} returned {show(catalog)} instead of a catalog",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         return catalog
 
@@ -391,7 +392,7 @@ class CatalogRegistry:
 
     def _require_new(self, name: str) -> None:
         if is_blank(name):
-            raise SchemaError("a catalog requires a name", code="blank-name")
+            raise SchemaError("a catalog requires a name", code="invalid-name")
         if name in self.names():
             raise AlreadyExistsError(f"there is already a catalog {name!r}", code="catalog-exists")
 
@@ -430,11 +431,11 @@ class CatalogRegistry:
     def qualify_database(self, parts: tuple[str, ...]) -> tuple[str, str]:
         """Qualify the path of a database with the current catalog; without names, the current one.
 
-        `invalid-path-length` for more than two names.
+        `invalid-path` for more than two names.
         """
         if len(parts) > 2:
             raise SchemaError(
-                f"a database has one or two names, not {len(parts)}", code="invalid-path-length"
+                f"a database has one or two names, not {len(parts)}", code="invalid-path"
             )
         catalog, database = self.current_path
         last = parts[-1:] or (database,)

@@ -69,7 +69,7 @@ class CatalogTableStatistics:
 def _require_range(name: str, number: int, smallest: int = -(2**63)) -> None:
     if not smallest <= number < 2**63:
         problem = f"{name} must be from {smallest} to 9223372036854775807, got {show(number)}"
-        raise SchemaError(problem, code="wrong-argument")
+        raise SchemaError(problem, code="invalid-argument")
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -106,16 +106,16 @@ def _number(name: str, value: object) -> float:
         number = float(cast("float", value))
     except OverflowError:
         problem = f"{name} must be a number of 64 bits, got {show(value)}"
-        raise SchemaError(problem, code="wrong-argument") from None
+        raise SchemaError(problem, code="invalid-argument") from None
     if math.isnan(number):
-        raise SchemaError(f"{name} must not be NaN", code="wrong-argument")
+        raise SchemaError(f"{name} must not be NaN", code="invalid-argument")
     return number
 
 
 def _date(name: str, value: object) -> date:
     day = cast("date", require_instance(value, date, name))
     if isinstance(day, datetime):
-        raise SchemaError(f"{name} must be a date, got datetime", code="wrong-argument")
+        raise SchemaError(f"{name} must be a date, got datetime", code="invalid-argument")
     return day
 
 

@@ -120,14 +120,14 @@ def renames(
         paths: The full paths of the tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another form, or an unknown table.
+        SchemaError: with code `invalid-argument` for another form, or an unknown table.
     """
     renamed: dict[ObjectIdentifier, dict[tuple[str, ...], str]] = {path: {} for path in paths}
     for option in options:
         names, name = rename_of(option)
         if len(names) < 2 or not all(names) or not name:
             raise SchemaError(
-                f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="wrong-argument"
+                f"--rename requires TABLE.COLUMN=NEW, got {option!r}", code="invalid-argument"
             )
         tables, count = tables_named(names, renamed, "--rename", below=1)
         for table in tables:
@@ -174,13 +174,15 @@ def row_counts(
         paths: The full paths of the tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another form, or an unknown table.
+        SchemaError: with code `invalid-argument` for another form, or an unknown table.
     """
     counts: dict[ObjectIdentifier, int] = {}
     for option in options:
         table, count = _assignment(option)
         if not (table and re.fullmatch("[0-9]{1,18}", count)):
-            raise SchemaError(f"--rows requires TABLE=COUNT, got {option!r}", code="wrong-argument")
+            raise SchemaError(
+                f"--rows requires TABLE=COUNT, got {option!r}", code="invalid-argument"
+            )
         tables, _ = tables_named(split_names(table), paths, "--rows")
         counts |= dict.fromkeys(tables, int(count))
     return counts
@@ -201,14 +203,14 @@ def tables_named(
         below: The number of names that must follow.
 
     Raises:
-        SchemaError: with code `wrong-argument` if there is no such table.
+        SchemaError: with code `invalid-argument` if there is no such table.
     """
     for count in range(1, min(3, len(names) - below) + 1):
         if tables := [path for path in paths if tuple(path.to_list()[-count:]) == names[:count]]:
             return tables, count
     problem = f"{option}: there is no table {names[0]!r}"
     known = {join_names([path.object_name]) for path in paths}
-    raise SchemaError(problem, code="wrong-argument", hint=similar(join_names(names[:1]), known))
+    raise SchemaError(problem, code="invalid-argument", hint=similar(join_names(names[:1]), known))
 
 
 def shortest_path(table: ObjectIdentifier, paths: Collection[ObjectIdentifier]) -> tuple[str, ...]:
@@ -237,7 +239,7 @@ def unreadable_exit(path: Path, reason: str) -> typer.Exit:
 
 
 #: Codes of errors about the arguments, not the input.
-ARGUMENTS = frozenset({"wrong-argument", "unknown-dialect", "invalid-configuration"})
+ARGUMENTS = frozenset({"invalid-argument", "unknown-dialect", "invalid-configuration"})
 
 
 def report_unable(reason: str, hint: str | None = None) -> typer.Exit:

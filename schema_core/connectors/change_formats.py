@@ -157,7 +157,7 @@ class ChangeFormat(Protocol):
         """The metadata of messages, by key."""
 
     def require(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns that a message cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message cannot hold (`type-not-supported`)."""
 
     def decode(self, messages: EncodedChanges) -> DecodedChanges:
         """Return the changes of messages; those that are NULL or empty are skipped."""
@@ -252,13 +252,13 @@ class JsonChanges:
         return tuple(own)
 
     def require(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns that a message cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message cannot hold (`type-not-supported`)."""
         for name, type_ in columns.items():
             if (problem := JSON.why_not(type_)) is not None:
                 with at(f"column {name!r}"):
                     raise UnsupportedError(
                         f"a message cannot hold the value: {problem}",
-                        code="type-not-in-message",
+                        code="type-not-supported",
                         hint="use another type",
                     )
 

@@ -60,7 +60,7 @@ class DatagenConnector(ConnectorBase):
 
         Codes: `unknown-option` (not for the column's type), `missing-option` (a sequence without
         start or end), `invalid-option-value`, `unbounded-table` (neither number of rows nor
-        sequence), `type-not-generated`.
+        sequence), `type-not-supported`.
         """
         from schema_core.connectors.datagen_rows import make_generators  # the compiler of Spark
 

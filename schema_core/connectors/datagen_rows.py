@@ -459,7 +459,7 @@ def _local_time() -> Node:
 
 def _not_generated(problem: str) -> UnsupportedError:
     return UnsupportedError(
-        problem, code="type-not-generated", hint="use another type, or a computed column"
+        problem, code="type-not-supported", hint="use another type, or a computed column"
     )
 
 

@@ -76,7 +76,7 @@ class RateConnector(ConnectorBase):
         )
 
     def read_stream(self, context: ReadContext) -> DataFrame:
-        """Return the generated rows (`type-not-generated` for other columns and types)."""
+        """Return the generated rows (`type-not-supported` for other columns and types)."""
         problems = Gathering()
         columns: list[tuple[Node, str]] = []
         for name, type_ in context.physical_columns.items():
@@ -100,12 +100,12 @@ def _value(name: str, type_: DataType, zone: str) -> Node:
     if make is None:
         raise UnsupportedError(
             "the connector 'rate' generates the columns 'timestamp' and 'value' only",
-            code="type-not-generated",
+            code="type-not-supported",
             hint="use 'datagen' for other columns",
         )
     if (node := make(type_, zone)) is None:
         raise UnsupportedError(
             f"the type must be {expected}, got {type_.as_summary_string()}",
-            code="type-not-generated",
+            code="type-not-supported",
         )
     return node

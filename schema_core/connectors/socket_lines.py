@@ -66,14 +66,14 @@ class SocketConnector(ConnectorBase):
     def read_stream(self, context: ReadContext) -> DataFrame:
         """Return the lines without line ends.
 
-        `type-not-in-file-format` unless there is one STRING column.
+        `type-not-supported` unless there is one STRING column.
         """
         columns = list(context.physical_columns.items())
         if [type_.nullable() for _, type_ in columns] != [VarCharType(MAX_LENGTH)]:
             declared = ", ".join(f"{name} {type_.as_summary_string()}" for name, type_ in columns)
             raise SchemaError(
                 f"the connector 'socket' reads lines into one STRING column, got ({declared})",
-                code="type-not-in-file-format",
+                code="type-not-supported",
                 hint="declare one column, such as line STRING, and split it in the query",
             )
         source = context.session.readStream.format("socket")

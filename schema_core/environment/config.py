@@ -64,7 +64,7 @@ class Configuration(MutableMapping[str, str]):
         return self.get(key, default_value)
 
     def set_string(self, key: str, value: str) -> Configuration:
-        """Set an option; key and value are strings (`wrong-argument`)."""
+        """Set an option; key and value are strings (`invalid-argument`)."""
         require_instance(key, str, "key")
         require_instance(value, str, "value")
         self._options[key] = value
@@ -121,7 +121,7 @@ class Configuration(MutableMapping[str, str]):
         """Set all options of another configuration or mapping, with a prefix before each key.
 
         Raises:
-            SchemaError: as `set_string`; `wrong-argument` unless `other` is a mapping.
+            SchemaError: as `set_string`; `invalid-argument` unless `other` is a mapping.
         """
         require_instance(other, Mapping, "other")
         require_instance(prefix, (str, NoneType), "prefix")
@@ -200,7 +200,7 @@ class TableConfig:
         return self
 
     def reset(self, key: str | None = None) -> TableConfig:
-        """Remove an option, or all of them; a key is a string (`wrong-argument`)."""
+        """Remove an option, or all of them; a key is a string (`invalid-argument`)."""
         require_instance(key, (str, NoneType), "key")
         for option in [key] if key is not None else list(self._configuration):
             self._configuration.remove_config(option)
@@ -240,10 +240,10 @@ class TableConfig:
         return session_options.STATE_RETENTION.of(self._configuration) or timedelta(0)
 
     def set_idle_state_retention(self, duration: timedelta) -> None:
-        """Set how long state is kept, in whole milliseconds (`wrong-argument` if negative)."""
+        """Set how long state is kept, in whole milliseconds (`invalid-argument` if negative)."""
         require_instance(duration, timedelta, "duration")
         if duration < timedelta(0):
-            raise SchemaError("duration must not be negative", code="wrong-argument")
+            raise SchemaError("duration must not be negative", code="invalid-argument")
         self.set(session_options.STATE_RETENTION.key, f"{duration // timedelta(milliseconds=1)} ms")
 
     def get_python_executable(self) -> str:
@@ -261,7 +261,7 @@ class TableConfig:
         """Set all options of another configuration.
 
         Raises:
-            SchemaError: as `set`; `wrong-argument` for an object that is not a mapping.
+            SchemaError: as `set`; `invalid-argument` for an object that is not a mapping.
         """
         require_instance(configuration, Mapping, "configuration")
         for key, value in configuration.items():

@@ -51,7 +51,7 @@ class Lineage:
                 ``lineage``, the same without columns. The latter have at most 200 tables.
 
         Raises:
-            SchemaError: with code `wrong-argument` for another value.
+            SchemaError: with code `invalid-argument` for another value.
         """
         return str(load_higher("draw_lineage_as")(self, show).to_mermaid())
 

@@ -62,7 +62,7 @@ class ModuleEntry(tuple[str, bool]):
     __slots__ = ()
 
     def __new__(cls, name: str, used: bool) -> Self:
-        """Return an entry; arguments of other types raise (`wrong-argument`)."""
+        """Return an entry; arguments of other types raise (`invalid-argument`)."""
         require_instance(name, str, "name")
         require_instance(used, bool, "used")
         return super().__new__(cls, (name, used))
@@ -91,11 +91,11 @@ def to_definition(function: FunctionArgument) -> Definition:
 
 
 def to_definitions(name: str, module: object) -> Mapping[str, Definition]:
-    """Return the functions of a module by name (`wrong-argument` unless it is a mapping)."""
+    """Return the functions of a module by name (`invalid-argument` unless it is a mapping)."""
     if not isinstance(module, Mapping) or not all(isinstance(key, str) for key in module):
         raise SchemaError(
             f"the module {name} must be a mapping from names to functions, got {show(module)}",
-            code="wrong-argument",
+            code="invalid-argument",
         )
     return {key: to_definition(function) for key, function in module.items()}
 

@@ -38,7 +38,7 @@ class OptionReferences:
         """Allow variables of the process, by exact names, and files below absolute directories.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything else.
+            SchemaError: with code `invalid-argument` for anything else.
         """
         names = require_sequence(variables, "environment_variables")
         for name in names:
@@ -50,7 +50,7 @@ class OptionReferences:
             if not path.is_absolute():
                 raise SchemaError(
                     f"the directory {show(str(directory))} must be an absolute path",
-                    code="wrong-argument",
+                    code="invalid-argument",
                 )
             paths.append(path.resolve())
         self._variables |= frozenset(names)

@@ -410,7 +410,7 @@ class ConfigOption(Generic[Value]):
         if self.read in (bool, int, float):  # bool("false") is True
             raise SchemaError(
                 f"the parser of option {self.key!r} must read Flink's values, got {self.read!r}",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="use boolean, integer, long or double of schema_core.connectors",
             )
         if self.secret:
@@ -455,7 +455,7 @@ class TypedOptionBuilder(Generic[Value]):
         self._kind = kind
 
     def default_value(self, value: Value) -> ConfigOption[Value]:
-        """Return the option with a default value of its type (`wrong-argument`)."""
+        """Return the option with a default value of its type (`invalid-argument`)."""
         accepted = (int, float) if self._kind is float else self._kind
         require_instance(value, accepted, "value")
         return ConfigOption(self._key, self._read, value)
@@ -509,7 +509,7 @@ class ConfigOptions:
 
     @staticmethod
     def key(key: str) -> UntypedOptionBuilder:
-        """Return a builder of the option with a key, a string (`wrong-argument`)."""
+        """Return a builder of the option with a key, a string (`invalid-argument`)."""
         return UntypedOptionBuilder(require_instance(key, str, "key"))
 
 

@@ -211,7 +211,7 @@ class Session:
     def identifier(self, name: Name) -> ObjectIdentifier:
         """Return the path of the object that a name in a statement refers to.
 
-        Codes: `invalid-path-length` above three parts; `current-catalog-not-set`,
+        Codes: `invalid-path` above three parts; `current-catalog-not-set`,
         `current-database-not-set` where the name leaves one open.
         """
         with at_span(name.span):

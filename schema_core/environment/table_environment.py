@@ -121,10 +121,10 @@ class TableEnvironment:
             planner: Runs the jobs instead of the planner that the options name; excludes `spark`.
 
         Raises:
-            SchemaError: with code `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         if planner is not None and spark is not None:
-            raise SchemaError("spark and planner are mutually exclusive", code="wrong-argument")
+            raise SchemaError("spark and planner are mutually exclusive", code="invalid-argument")
         hooks = tuple(require_hook(hook, "hooks") for hook in require_sequence(hooks, "hooks"))
         settings = environment_settings
         if isinstance(settings, TableConfig):
@@ -207,7 +207,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `job-status-hook-exists`.
-            SchemaError: with code `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         self._session.hooks.register(name, factory)
 
@@ -234,7 +234,7 @@ class TableEnvironment:
             text: The string that it was parsed from, which errors quote.
 
         Raises:
-            SchemaError: with code `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         require_instance(statement, Statement, "statement")
         require_instance(text, str, "text")
@@ -399,8 +399,8 @@ class TableEnvironment:
             verify_schema: Whether every value is checked against its type.
 
         Raises:
-            SchemaError: with code `not-a-value`, `data-type-not-inferred`,
-                `column-count-mismatch`, `invalid-row-values` or `too-many-rows`.
+            SchemaError: with code `invalid-data`, `data-type-not-inferred`,
+                `column-count-mismatch` or `limit-exceeded`.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
         >>> environment.from_elements([(1, "Ann"), (2, None)], ["id", "name"]).print_schema()
@@ -435,15 +435,15 @@ class TableEnvironment:
             splits_num: PyFlink's number of source tasks; without effect on Spark.
 
         Raises:
-            SchemaError: with code `not-a-value` for a value that its column cannot hold unchanged,
+            SchemaError: with code `invalid-data` for a value that its column cannot hold unchanged,
                 `data-type-not-inferred`, `column-count-mismatch`, `duplicate-column`,
-                `wrong-argument`.
+                `invalid-argument`.
             NotFoundError: with code `missing-extra` without pyarrow.
         """
         require_instance(splits_num, int, "splits_num")
         if splits_num < 1:
             raise SchemaError(
-                f"splits_num must be at least 1, got {splits_num}", code="wrong-argument"
+                f"splits_num must be at least 1, got {splits_num}", code="invalid-argument"
             )
         return self._of_data("pandas", pdf, schema)
 
@@ -460,9 +460,9 @@ class TableEnvironment:
             schema: The schema of the table, as in `from_spark`.
 
         Raises:
-            SchemaError: with code `not-a-value` for a value outside the type of its column,
-                `duplicate-column`, `wrong-argument`.
-            UnsupportedError: with code `type-not-in-flink`.
+            SchemaError: with code `invalid-data` for a value outside the type of its column,
+                `duplicate-column`, `invalid-argument`.
+            UnsupportedError: with code `type-not-supported`.
             NotFoundError: with code `missing-extra` without pyarrow.
         """
         return self._of_data("arrow", data, require_schema(schema))
@@ -500,10 +500,10 @@ class TableEnvironment:
                 ``SOURCE_WATERMARK()`` its watermark.
 
         Raises:
-            SchemaError: with code `duplicate-column`; `wrong-argument` for anything but a
+            SchemaError: with code `duplicate-column`; `invalid-argument` for anything but a
                 DataFrame of this SparkContext; `unknown-column` or `not-assignable` for a physical
                 column that the DataFrame does not have; `unknown-metadata`.
-            UnsupportedError: with code `type-not-in-flink`.
+            UnsupportedError: with code `type-not-supported`.
         """
         return self._of_data("spark", df, require_schema(schema))
 
@@ -545,7 +545,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `table-exists`.
-            SchemaError: with code `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         require_instance(path, str, "path")
         if isinstance(descriptor, Mapping):
@@ -575,7 +575,7 @@ class TableEnvironment:
         Raises:
             NotFoundError: with code `table-not-found`.
             UnsupportedError: if the connector cannot stage the rows.
-            SchemaError: with code `wrong-argument`; as `create_table`; as an INSERT for a query
+            SchemaError: with code `invalid-argument`; as `create_table`; as an INSERT for a query
                 that does not fit.
         """
         require_instance(path, str, "path")
@@ -639,14 +639,14 @@ class TableEnvironment:
         Raises:
             AlreadyExistsError: with code `temporary-table-exists`.
             SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`; with code
-                `wrong-argument` for a table of another environment.
+                `invalid-argument` for a table of another environment.
         """
         table, schema = table_or_data_stream, _one_schema(fields_or_schema)
         if isinstance(table, Table):
             if schema is not None:
                 raise SchemaError(
                     "the columns of a Table are those of its query",
-                    code="wrong-argument",
+                    code="invalid-argument",
                     hint="select them, or omit the schema",
                 )
             rows = require_table(table, self._session)
@@ -962,11 +962,11 @@ class TableEnvironment:
         """Declare the signatures of a class that functions refer to; the class is never imported.
 
         Raises:
-            SchemaError: with code `wrong-argument` for signatures that are not pairs of argument
+            SchemaError: with code `invalid-argument` for signatures that are not pairs of argument
                 types and a result type.
         """
         if is_blank(class_name):
-            raise SchemaError("class_name must not be blank", code="wrong-argument")
+            raise SchemaError("class_name must not be blank", code="invalid-argument")
         check_declaration(declaration)
         self._session.functions.classes[class_name] = declaration
 
@@ -1031,7 +1031,7 @@ class TableEnvironment:
           hint: if you trust its code, call allow_python_modules('os') of the environment
 
         Raises:
-            SchemaError: with code `wrong-argument` for a name that is not a string.
+            SchemaError: with code `invalid-argument` for a name that is not a string.
         """
         for module in modules:
             require_instance(module, str, "the name of a module")
@@ -1056,7 +1056,7 @@ class TableEnvironment:
             directories: Absolute paths of directories, below which options may name files.
 
         Raises:
-            SchemaError: with code `wrong-argument` for other arguments.
+            SchemaError: with code `invalid-argument` for other arguments.
         """
         self._session.option_references.allow(environment_variables, directories)
 
@@ -1328,18 +1328,18 @@ class TableEnvironment:
 
 
 def require_schema(schema: object) -> Schema | None:
-    """Return the schema of a DataFrame's table, or None (`wrong-argument` for anything else)."""
+    """Return the schema of a DataFrame's table, or None (`invalid-argument` for anything else)."""
     if schema is not None:
         require_instance(schema, Schema, "schema")
     return cast("Schema | None", schema)
 
 
 def _one_schema(fields_or_schema: tuple[object, ...]) -> Schema | None:
-    """Return the only schema of a list, None for an empty one (`wrong-argument`)."""
+    """Return the only schema of a list, None for an empty one (`invalid-argument`)."""
     if len(fields_or_schema) > 1:
         raise SchemaError(
             "a DataFrame has one schema and no list of fields",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="pass a Schema: Schema.new_builder().column('a', 'INT').build()",
         )
     return require_schema(next(iter(fields_or_schema), None))
@@ -1349,7 +1349,7 @@ def _quote_name(name: str) -> str:
     """Return one name as the string of a path.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a name that is not a string.
+        SchemaError: with code `invalid-argument` for a name that is not a string.
     """
     require_instance(name, str, "name")
     return quote_identifier(name)

@@ -109,14 +109,15 @@ class OpenViews(local):
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
         """Return the cached relation of a view's query, or the result of `read`.
 
-        Codes: `recursive-view` for a view that reads itself, `too-deep` beyond `MAX_VIEWS` levels.
+        Codes: `recursive-view` for a view that reads itself, `limit-exceeded` beyond `MAX_VIEWS`
+        levels.
         """
         if query in self._open:
             raise SchemaError("the view reads itself", code="recursive-view")
         cached = self._found.get(query)
         if len(self._open) + (cached.height if cached else 1) > MAX_VIEWS:
             raise SchemaError(
-                f"views are nested more than {MAX_VIEWS} levels deep", code="too-deep"
+                f"views are nested more than {MAX_VIEWS} levels deep", code="limit-exceeded"
             )
         entry = cached or self._resolve_view(query, read)
         self._heights[-1] = max(self._heights[-1], entry.height)

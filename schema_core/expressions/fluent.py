@@ -132,7 +132,7 @@ def keyword(value: Enum | str, kind: type[Enum]) -> str:
     """The SQL keywords of a member of `kind`, or a string in upper case.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another enumeration, and for other strings.
+        SchemaError: with code `invalid-argument` for another enumeration, and for other strings.
 
     >>> keyword(JsonOnNull.ABSENT, JsonOnNull), keyword("year", TimeIntervalUnit)
     ('ABSENT ON NULL', 'YEAR')
@@ -142,7 +142,7 @@ def keyword(value: Enum | str, kind: type[Enum]) -> str:
     if isinstance(value, str) and _KEYWORDS.fullmatch(value):
         return value.upper()
     raise SchemaError(
-        f"expected a member of {kind.__name__}, got {show(value)}", code="wrong-argument"
+        f"expected a member of {kind.__name__}, got {show(value)}", code="invalid-argument"
     )
 
 
@@ -299,10 +299,10 @@ class Expression:
         hint = "compute a part of it in a separate column"
         if total.nodes > MAX_NODES:
             problem = f"an expression has at most {MAX_NODES:,} nodes"
-            raise SchemaError(problem, code="too-wide", hint=hint)
+            raise SchemaError(problem, code="limit-exceeded", hint=hint)
         if total.levels > MAX_DEPTH:
             problem = f"nested more than {MAX_DEPTH} levels deep"
-            raise SchemaError(problem, code="too-deep", hint=hint)
+            raise SchemaError(problem, code="limit-exceeded", hint=hint)
         self.syntax: syntax.Expression = tree
         self._text = text
 
@@ -335,7 +335,7 @@ class Expression:
             methods = [name for name in dir(Expression) if not name.startswith("_")]
             raise SchemaError(
                 f"expressions have no method {name!r}",
-                code="not-an-expression",
+                code="invalid-argument",
                 hint=similar(name, methods),
             )
 
@@ -478,14 +478,14 @@ class Expression:
         """Whether the value is one of the elements, or in a table of one column.
 
         Raises:
-            SchemaError: with code `wrong-argument` for elements after a table.
+            SchemaError: with code `invalid-argument` for elements after a table.
         """
         if not isinstance(first_element_or_table, TableOfQuery):
             return function_call("IN", self, first_element_or_table, *remaining_elements)
         if remaining_elements:
             count = 1 + len(remaining_elements)
             problem = f"in_ accepts a single table, got {count} arguments"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         rows = syntax.Subquery(first_element_or_table.query)
         return Expression(Call("IN", (self.syntax, rows)))
 
@@ -626,7 +626,7 @@ class Expression:
                 return Expression(Interval(f"{seconds}.{millis:03}", "SECOND", leading=leading))
         raise SchemaError(
             f"milliseconds must be an integer literal, got {self}",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="write lit(5).millis",
         )
 

@@ -37,7 +37,7 @@ def col(name: str) -> Expression:
     """A column by its exact name.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a name that is not a string.
+        SchemaError: with code `invalid-argument` for a name that is not a string.
 
     >>> print(col("price") * col("qty") + 1)
     `price` * `qty` + 1
@@ -340,10 +340,10 @@ def row_interval(rows: int) -> Expression:
     """A number of rows, as a bound of a window of `Over`.
 
     Raises:
-        SchemaError: with code `wrong-argument` unless it is an integer of at least 0.
+        SchemaError: with code `invalid-argument` unless it is an integer of at least 0.
     """
     if require_instance(rows, int, "rows") < 0 or isinstance(rows, bool):
-        raise SchemaError(f"{show(rows)} is not a number of rows", code="wrong-argument")
+        raise SchemaError(f"{show(rows)} is not a number of rows", code="invalid-argument")
     return function_call("$ROWS", rows)
 
 
@@ -440,7 +440,7 @@ class ColumnSelection(SelectedColumns):
         """The names of the columns.
 
         Raises:
-            SchemaError: with code `unknown-column`, or `not-an-expression` for anything but
+            SchemaError: with code `unknown-column`, or `invalid-argument` for anything but
             columns.
         """
         chosen = [name for column in self.columns for name in selected_columns(column, columns)]
@@ -461,7 +461,7 @@ def selected_columns(item: object, columns: list[str]) -> Iterable[str]:
         case _:
             raise SchemaError(
                 f"expected a column, got {show(item)}",
-                code="not-an-expression",
+                code="invalid-argument",
                 hint='write col("name"), range_("from", "to") or a position, counted from 1',
             )
 

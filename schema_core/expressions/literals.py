@@ -27,7 +27,8 @@ def literal(value: object) -> syntax.Expression:
     """The literal for a Python value; a list becomes an array, a dictionary a map.
 
     Raises:
-        SchemaError: with code `value-not-in-sql` for a value without a literal, or `too-deep`.
+        SchemaError: with code `value-not-in-sql` for a value without a literal, or
+        `limit-exceeded`.
 
     >>> from schema_core.sql.printer import print_expression
     >>> print(print_expression(literal([Decimal("1.50"), None])))
@@ -38,7 +39,9 @@ def literal(value: object) -> syntax.Expression:
 
 def _literal(value: object, depth: int) -> syntax.Expression:
     if depth > MAX_DEPTH:
-        raise SchemaError(f"a value is nested more than {MAX_DEPTH} levels deep", code="too-deep")
+        raise SchemaError(
+            f"a value is nested more than {MAX_DEPTH} levels deep", code="limit-exceeded"
+        )
     match value:
         case None:
             return Literal(LiteralKind.NULL, "NULL")

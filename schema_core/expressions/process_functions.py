@@ -73,7 +73,7 @@ class ArgumentHint:
         name: Its name in calls; by default that of the parameter.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but traits, or traits that exclude
+        SchemaError: with code `invalid-argument` for anything but traits, or traits that exclude
             each other.
     """
 
@@ -90,7 +90,7 @@ class ArgumentHint:
             names = ", ".join(sorted(trait.name for trait in traits))
             raise SchemaError(
                 f"the traits {names} exclude each other",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="use ROW_SEMANTIC_TABLE or SET_SEMANTIC_TABLE, and traits of such a table",
             )
 
@@ -132,7 +132,7 @@ class ProcessContext(ABC):
         unbounded one when the watermark has passed their time.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a time of another kind than that of
+            SchemaError: with code `invalid-argument` for a time of another kind than that of
                 `on_time`.
             UnsupportedError: with code `unsupported` without `on_time`, for a function of single
                 rows, or with `PASS_COLUMNS_THROUGH`.

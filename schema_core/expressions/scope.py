@@ -124,7 +124,7 @@ def in_sql(type_: DataType) -> DataType:
     structured types are unchanged.
 
     Raises:
-        SchemaError: with code `type-not-in-sql`.
+        SchemaError: with code `type-not-supported`.
 
     >>> from schema_core.types import parse_type
     >>> print(in_sql(parse_type("ROW<a TIME(9) 'when', b INTERVAL DAY>")))
@@ -179,7 +179,7 @@ def _require_parts_in_sql(type_: DataType) -> None:
 def _not_in_sql(type_: DataType) -> SchemaError:
     return SchemaError(
         f"SQL does not support columns of type {type_.as_summary_string()}",
-        code="type-not-in-sql",
+        code="type-not-supported",
     )
 
 
@@ -285,7 +285,7 @@ def find_function(
         name = ".".join(path)
         if name in TABLE_API:
             what, where = TABLE_API[name]
-            raise SchemaError(f"{what} is not an expression", code="not-an-expression", hint=where)
+            raise SchemaError(f"{what} is not an expression", code="invalid-argument", hint=where)
         raise SchemaError(
             f"there is no function {name!r}",
             code="unknown-function",

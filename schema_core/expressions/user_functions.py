@@ -393,7 +393,7 @@ def udf(
         func_type: ``general``, or ``pandas`` for a function of series, which returns a series.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another `func_type`, and for a coroutine
+        SchemaError: with code `invalid-argument` for another `func_type`, and for a coroutine
             function of series; others as `user_function`.
 
     >>> print(udf(lambda a: a + 1, [DataTypes.INT()], DataTypes.INT(), name="plus").rows()[0])
@@ -415,7 +415,7 @@ def udtf(
     """A table function; several result types are the columns f0, f1, ... of a row.
 
     Raises:
-        SchemaError: with code `wrong-argument` for an empty list of types; others as
+        SchemaError: with code `invalid-argument` for an empty list of types; others as
             `user_function`.
 
     >>> @udtf(result_types=["STRING", "INT"])
@@ -427,7 +427,7 @@ def udtf(
     result = result_types
     if isinstance(result_types, list | tuple):
         if not result_types:
-            raise SchemaError("result_types must not be empty", code="wrong-argument")
+            raise SchemaError("result_types must not be empty", code="invalid-argument")
         types = list(map(_type, result_types))
         fields = [DataTypes.FIELD(f"f{i}", data_type) for i, data_type in enumerate(types)]
         result = DataTypes.ROW(fields) if len(types) > 1 else types[0]
@@ -519,7 +519,7 @@ def _decorate(
     if func_type not in FUNCTION_TYPES[kind]:
         expected = " or ".join(map(repr, FUNCTION_TYPES[kind]))
         problem = f"func_type must be {expected}, got {show(func_type)}"
-        raise SchemaError(problem, code="wrong-argument")
+        raise SchemaError(problem, code="invalid-argument")
     if input_types is not None and not isinstance(input_types, list | tuple):
         input_types = [input_types]
     parameters = None if input_types is None else tuple(map(_type, input_types))
@@ -530,7 +530,7 @@ def _decorate(
         if vectorized and is_asynchronous(_instance(function)):
             raise SchemaError(
                 "a function of series cannot be asynchronous",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="omit func_type, or write a function without async",
             )
         declared = _declare_function(function, kind, parameters, returns, deterministic, name)

@@ -448,7 +448,7 @@ def losses(what: ResolvedSchema | types.DataType, target: str) -> tuple[Loss, ..
     The targets are `arrow`, `parquet`, `spark:4.3`, `spark-ddl:4.3` and `hive`.
 
     Raises:
-        SchemaError: with code `unknown-target`.
+        SchemaError: with code `invalid-argument`.
 
     >>> from schema_core.types import parse_type
     >>> for loss in losses(parse_type("ROW<code CHAR(3), at TIMESTAMP(9)>"), "spark:4.3"):
@@ -513,11 +513,11 @@ def enforce(reported: tuple[Loss, ...], on_loss: Policy) -> None:
 
     Raises:
         UnsupportedError: with code `lossy`, one for each such loss.
-        SchemaError: with code `unknown-policy`.
+        SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
-        raise SchemaError(f"unknown policy {show(on_loss)}", code="unknown-policy", hint=hint)
+        raise SchemaError(f"unknown policy {show(on_loss)}", code="invalid-argument", hint=hint)
     if on_loss == "error":
         raise_all(
             UnsupportedError(
@@ -549,7 +549,7 @@ def too_deep() -> UnsupportedError:
     """Return the error for a type whose nesting exceeds `MAX_DEPTH`."""
     return UnsupportedError(
         f"nested more than {MAX_DEPTH} levels deep",
-        code="too-deep",
+        code="limit-exceeded",
         hint="move a nested part into a column of its own",
     )
 
@@ -558,7 +558,7 @@ def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> 
     """Refuse a type deeper than `MAX_DEPTH`, before anything recurses into it.
 
     Raises:
-        UnsupportedError: with code `too-deep`.
+        UnsupportedError: with code `limit-exceeded`.
     """
     level, depth = [foreign], 0
     while level:
@@ -575,7 +575,7 @@ def _require_target(name: str) -> LossTarget:
     require_instance(name, str, "target")
     if name not in TARGETS:
         hint = similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}"
-        raise SchemaError(f"unknown target {name!r}", code="unknown-target", hint=hint)
+        raise SchemaError(f"unknown target {name!r}", code="invalid-argument", hint=hint)
     return TARGETS[name]
 
 

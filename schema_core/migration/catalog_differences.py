@@ -40,7 +40,7 @@ def read_catalog(catalog: Catalog) -> CatalogContent:
     """Return the content of a catalog, resolved if the catalog stores types.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but a catalog.
+        SchemaError: with code `invalid-argument` for anything but a catalog.
     """
     require_instance(catalog, Catalog, "the catalog")
     databases = {name: catalog.get_database(name) for name in catalog.list_databases()}

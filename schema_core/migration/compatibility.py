@@ -194,7 +194,7 @@ def can_read_old_data(
         storage: The storage of the catalog, for managed tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but a resolved schema or table,
+        SchemaError: with code `invalid-argument` for anything but a resolved schema or table,
             `unknown-column` for a rename of or to an unknown name.
 
     >>> from schema_core import DataTypes, ResolvedSchema
@@ -564,7 +564,7 @@ class Acceptance:
         _require_kind(self.kind)
         require_instance(self.path, tuple, "the path", "a tuple of names")
         if not require_instance(self.reason, str, "the reason").strip():
-            raise SchemaError("an acceptance requires a reason", code="wrong-argument")
+            raise SchemaError("an acceptance requires a reason", code="invalid-argument")
         require_instance(self.until, date, "the last day")
 
     def covers(self, finding: Finding) -> bool:
@@ -637,8 +637,8 @@ def check_compatibility(
         storage: The storage of the catalog, for managed tables.
 
     Raises:
-        SchemaError: with code `wrong-argument` for other arguments, `finding-unknown` for an
-            unknown kind, `rule-set-unknown` for an unknown name.
+        SchemaError: with code `invalid-argument` for other arguments, an unknown kind of finding or
+            an unknown name of a rule set.
 
     >>> from schema_core import DataTypes as T, ResolvedSchema
     >>> versions = [
@@ -698,7 +698,7 @@ def _rule_set(rules: stored_types.RuleSet | str) -> stored_types.RuleSet:
         if rules not in stored_types.RULE_SETS:
             raise SchemaError(
                 f"unknown rule set {rules!r}",
-                code="rule-set-unknown",
+                code="invalid-argument",
                 hint=similar(rules, stored_types.RULE_SETS)
                 or f"use one of {', '.join(stored_types.RULE_SETS)}",
             )
@@ -709,5 +709,5 @@ def _rule_set(rules: stored_types.RuleSet | str) -> stored_types.RuleSet:
 def _require_kind(kind: str) -> None:
     if require_instance(kind, str, "the kind of finding") not in FINDINGS:
         raise SchemaError(
-            f"unknown finding {kind!r}", code="finding-unknown", hint=similar(kind, FINDINGS)
+            f"unknown finding {kind!r}", code="invalid-argument", hint=similar(kind, FINDINGS)
         )

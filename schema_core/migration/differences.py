@@ -57,7 +57,7 @@ class TableChanges(tuple[table_changes.TableChange, ...]):  # noqa: SLOT001 - Py
         """Return the changes of a definition in normal form.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but changes and a table.
+            SchemaError: with code `invalid-argument` for anything but changes and a table.
         """
         steps = require_sequence(changes, "the changes")
         for step in steps:
@@ -102,7 +102,7 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
     Raises:
         SchemaError: with code `duplicate-column`, `duplicate-index` or `multiple-watermarks` for an
             ambiguous definition, `unknown-column` for a rename of or to an unknown name,
-            `wrong-argument` for arguments of other types.
+            `invalid-argument` for arguments of other types.
 
     >>> from schema_core import Schema
     >>> old = Schema.new_builder().column("id", "INT").column("name", "STRING").build()

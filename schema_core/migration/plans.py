@@ -260,9 +260,9 @@ def plan(
 
     Raises:
         SchemaError: as `diff`, `SchemaResolver.resolve` and `ColumnHistory.of`; with code
-            `wrong-argument` for a kind that cannot be accepted.
+            `invalid-argument` for a kind that cannot be accepted.
         NotFoundError: with code `unknown-dialect` for another target.
-        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect` for what the
+        UnsupportedError: with code `type-not-supported` or `name-not-in-dialect` for what the
             target does not have; as `encode_table` for what a property map does not hold.
 
     >>> from schema_core import Schema
@@ -407,7 +407,7 @@ def _path(path: str | tuple[str, ...]) -> tuple[str, ...]:
     require_instance(path, (str, tuple), "path")
     names = (path,) if isinstance(path, str) else require_names(path, "path")
     if not all(names):
-        raise SchemaError("the path of a table requires names", code="wrong-argument")
+        raise SchemaError("the path of a table requires names", code="invalid-argument")
     return names
 
 

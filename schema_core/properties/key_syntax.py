@@ -124,7 +124,8 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
     """Require that all keys and values are strings.
 
     Raises:
-        SchemaError: with code `invalid-key-value`, or `wrong-argument` for anything but a mapping.
+        SchemaError: with code `invalid-key-value`, or `invalid-argument` for anything but a
+        mapping.
     """
     if not isinstance(properties, dict):
         require_instance(properties, Mapping, "properties")

@@ -295,7 +295,7 @@ def modernize(stored: Mapping[str, str]) -> ModernMap:
 
     Raises:
         SchemaError: with code `hive-table` for a table of Hive itself, those of `parts.unpack`,
-            `invalid-legacy-type` for malformed type information.
+            `invalid-type` for malformed type information.
 
     >>> modern = modernize({"schema.0.name": "a", "schema.0.type": "VARCHAR"})
     >>> modern.properties, str(modern.versions)

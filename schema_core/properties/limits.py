@@ -96,7 +96,7 @@ def get_store_limits(name: str) -> StoreLimits:
     """The limits of a store.
 
     Raises:
-        SchemaError: with code `unknown-store`.
+        SchemaError: with code `invalid-argument`.
 
     >>> get_store_limits("hive-derby").value
     32672
@@ -104,7 +104,7 @@ def get_store_limits(name: str) -> StoreLimits:
     if name not in STORES:
         raise SchemaError(
             f"unknown store profile {name!r}",
-            code="unknown-store",
+            code="invalid-argument",
             hint=f"use one of {', '.join(STORES)}",
         )
     return STORES[name]

@@ -341,7 +341,7 @@ def encode_table(table: objects.ResolvedCatalogTable, on_loss: OnLoss = "refuse"
     """Encode a table as Flink 2.3 does.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but a resolved table.
+        SchemaError: with code `invalid-argument` for anything but a resolved table.
         UnsupportedError: for a type or an expression without SQL form; and, if `on_loss` is
             "refuse", for everything that would not be restored: codes `lossy-names`,
             `lossy-option`, `lossy-comment`.
@@ -569,11 +569,11 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
 
     Raises:
         UnsupportedError: one for each loss.
-        SchemaError: with code `unknown-policy`.
+        SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
         hint = f"use one of {', '.join(POLICIES)}"
-        raise SchemaError(f"unknown policy {on_loss!r}", code="unknown-policy", hint=hint)
+        raise SchemaError(f"unknown policy {on_loss!r}", code="invalid-argument", hint=hint)
     if on_loss == "refuse":
         raise_all(losses)
 

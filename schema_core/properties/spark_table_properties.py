@@ -121,7 +121,7 @@ def read_spark_table(
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for each malformed key,
             `invalid-spark-schema` for a schema that is not a StructType.
-        UnsupportedError: with code `type-not-in-flink`.
+        UnsupportedError: with code `type-not-supported`.
     """
     raise_all(malformed_properties(properties))
     with at(SCHEMA):

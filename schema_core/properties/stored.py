@@ -163,7 +163,7 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
     Raises:
         SchemaError: with code `hive-table` for a table whose columns only Hive stores;
             `missing-key`, `invalid-key-value` and those of `parts.malformed_parts` for a malformed
-            map; `invalid-legacy-type` for a malformed legacy type.
+            map; `invalid-type` for a malformed legacy type.
 
     >>> stored = read_map({"schema.0.name": "a", "schema.0.type": "INT"})
     >>> print(stored.versions, stored.object.schema.columns[0].name)

@@ -213,7 +213,7 @@ def group_by(
     Keys that a grouping set lacks are nullable over groups.
 
     Raises:
-        SchemaError: `too-many-grouping-sets`, or an error in a key.
+        SchemaError: `limit-exceeded`, or an error in a key.
     """
     sets = _product([_sets_of(item) for item in items or ()])
     keys = GroupingKeys(scope, merged)
@@ -278,7 +278,7 @@ def _sets_of(item: syntax.GroupItem) -> Sets:
             if 2 ** len(sets) > MAX_SETS:
                 raise SchemaError(
                     f"CUBE of {len(sets)} keys has more than {MAX_SETS:,} grouping sets",
-                    code="too-many-grouping-sets",
+                    code="limit-exceeded",
                     hint="list the GROUPING SETS that are needed",
                     span=span,
                 )
@@ -326,7 +326,7 @@ def _product(items: list[Sets]) -> Sets:
         count *= len(sets)
         if count > MAX_SETS:
             raise SchemaError(
-                f"GROUP BY has more than {MAX_SETS:,} grouping sets", code="too-many-grouping-sets"
+                f"GROUP BY has more than {MAX_SETS:,} grouping sets", code="limit-exceeded"
             )
     keys = sum(sum(map(len, sets)) * count // (len(sets) or 1) for sets in items)
     if count > 1:
@@ -338,7 +338,7 @@ def _require_few_keys(keys: int, span: Span | None) -> None:
     if keys > MAX_KEYS:
         raise SchemaError(
             f"the grouping sets of GROUP BY have more than {MAX_KEYS:,} keys in total",
-            code="too-many-grouping-sets",
+            code="limit-exceeded",
             hint="list the GROUPING SETS that are needed",
             span=span,
         )

@@ -108,7 +108,8 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     """Resolve a FROM clause.
 
     Raises:
-        SchemaError: `duplicate-alias`, `too-deep` for too many joins, or an error in a source.
+        SchemaError: `duplicate-alias`, `limit-exceeded` for too many joins, or an error in a
+        source.
     """
     count, first = 0, source
     while isinstance(first, syntax.Join):
@@ -116,7 +117,7 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
     if count > MAX_JOINS:
         raise SchemaError(
             f"{count} consecutive joins exceed the limit of {MAX_JOINS}",
-            code="too-deep",
+            code="limit-exceeded",
             hint="move some of them into WITH or a view",
             span=first.span,
         )

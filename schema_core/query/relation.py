@@ -71,11 +71,11 @@ MAX_COLUMNS = 10_000
 
 
 def require_width(count: int, span: Span) -> None:
-    """Require at most `MAX_COLUMNS` columns (`too-wide`)."""
+    """Require at most `MAX_COLUMNS` columns (`limit-exceeded`)."""
     if count > MAX_COLUMNS:
         raise SchemaError(
             f"a relation has at most {MAX_COLUMNS:,} columns",
-            code="too-wide",
+            code="limit-exceeded",
             hint="select only the columns that are needed",
             span=span,
         )

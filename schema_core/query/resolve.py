@@ -178,7 +178,7 @@ class ResolvedSelect:
         """Type a sort key over the rows or groups and the select list, whose names come first.
 
         Raises:
-            SchemaError: `too-wide` if all keys repeat more than `MAX_REPEATED` nodes.
+            SchemaError: `limit-exceeded` if all keys repeat more than `MAX_REPEATED` nodes.
         """
         scope = self.groups.scope if self.groups else self.scope
 
@@ -194,7 +194,7 @@ class ResolvedSelect:
                 raise SchemaError(
                     f"the keys of ORDER BY repeat more than {MAX_REPEATED:,} parts of the select"
                     " list",
-                    code="too-wide",
+                    code="limit-exceeded",
                     hint="compute the large expression in a subquery and order by its columns",
                     span=node.span,
                 )
@@ -569,7 +569,7 @@ def values(query: syntax.Values, chain: ScopeChain) -> relational.Values:
     """Resolve VALUES.
 
     Raises:
-        SchemaError: `column-count-mismatch`, `no-common-type` or `untyped-null`.
+        SchemaError: `column-count-mismatch`, `no-common-type` or `data-type-not-inferred`.
     """
     scope = SelectScope(chain, group_count=0)
     rows: list[tuple[Typed, ...]] = []

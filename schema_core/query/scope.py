@@ -398,7 +398,7 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
     """Type an expression that returns a value.
 
     Raises:
-        SchemaError: `untyped-null` for a bare NULL, or an error of type checking.
+        SchemaError: `data-type-not-inferred` for a bare NULL, or an error of type checking.
     """
     typed = infer(scope, expression)
     if isinstance(typed, Select):
@@ -414,7 +414,7 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
         if part.type.root in (TypeRoot.NULL, TypeRoot.SYMBOL):
             raise SchemaError(
                 "cannot infer a type from an untyped NULL",
-                code="untyped-null",
+                code="data-type-not-inferred",
                 hint="write CAST(NULL AS ...)",
                 span=part.span,
             )

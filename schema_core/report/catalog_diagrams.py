@@ -76,7 +76,7 @@ def draw_catalog(
 
 
 def draw_lineage_as(lineage: Lineage, show: str) -> Diagram:
-    """Return the diagram of a lineage; `show` as for `Lineage.to_mermaid` (`wrong-argument`)."""
+    """Return the diagram of a lineage; `show` as for `Lineage.to_mermaid` (`invalid-argument`)."""
     match require_instance(show, str, "show"):
         case "columns":
             return draw_lineage(lineage)
@@ -85,7 +85,7 @@ def draw_lineage_as(lineage: Lineage, show: str) -> Diagram:
         case _:
             raise SchemaError(
                 f"show must be 'columns', 'tables' or 'lineage', got {show!r}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
 
 

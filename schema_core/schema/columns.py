@@ -305,11 +305,11 @@ class UnresolvedImmutableColumns(_NamedColumns):
 
 
 def require_data_type(data_type: DataType) -> DataType:
-    """Return a data type; strings and others are refused (`not-a-type`)."""
+    """Return a data type; strings and others are refused (`invalid-argument`)."""
     if not isinstance(data_type, DataType):
         raise SchemaError(
             f"the type of a column must be a DataType, got {show(data_type)}",
-            code="not-a-type",
+            code="invalid-argument",
             hint="write DataTypes.INT(), or DataTypes.of('INT') for a string",
         )
     return data_type
@@ -344,7 +344,7 @@ class Column(ABC):
         """Return a physical column.
 
         Raises:
-            SchemaError: with code `not-a-type` or `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         require_instance(name, str, "the name of a column")
         return PhysicalColumn(name, require_data_type(data_type))
@@ -354,7 +354,7 @@ class Column(ABC):
         """Return a computed column, with the type of its expression.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an unresolved expression.
+            SchemaError: with code `invalid-argument` for an unresolved expression.
         """
         require_instance(name, str, "the name of a column")
         require_instance(resolved_expression, ResolvedExpression, "the expression")
@@ -367,7 +367,7 @@ class Column(ABC):
         """Return a column provided by the connector; a virtual one is never written.
 
         Raises:
-            SchemaError: with code `not-a-type` or `wrong-argument`.
+            SchemaError: with code `invalid-argument`.
         """
         require_data_type(data_type)
         require_instance(metadata_key, (str, NoneType), "the metadata key")
@@ -495,7 +495,7 @@ class WatermarkSpec:
         """Return the watermark of a column.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an unresolved expression.
+            SchemaError: with code `invalid-argument` for an unresolved expression.
         """
         require_instance(watermark_expression, ResolvedExpression, "the watermark")
         require_instance(rowtime_attribute, str, "the name of a column")
@@ -569,7 +569,7 @@ class UniqueConstraint(Constraint):
 
     @staticmethod
     def primary_key(name: str, columns: Iterable[str]) -> UniqueConstraint:
-        """Return a primary key; other names are an error (`wrong-argument`)."""
+        """Return a primary key; other names are an error (`invalid-argument`)."""
         require_instance(name, str, "the name of the primary key")
         return UniqueConstraint(name, require_names(columns, "the primary key"))
 
@@ -586,7 +586,7 @@ class ImmutableColumns(Constraint):
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> ImmutableColumns:
-        """Return a constraint of immutable columns; other names are an error (`wrong-argument`)."""
+        """Return a constraint of immutable columns (`invalid-argument` for other names)."""
         require_instance(name, str, "the name of the immutable columns")
         return ImmutableColumns(name, require_names(columns, "the immutable columns"))
 
@@ -606,7 +606,7 @@ class Index:
 
     @staticmethod
     def of(name: str, columns: Iterable[str]) -> Index:
-        """Return an index; other names are an error (`wrong-argument`)."""
+        """Return an index; other names are an error (`invalid-argument`)."""
         require_instance(name, str, "the name of the index")
         return Index(name, require_names(columns, "the index"))
 

@@ -51,8 +51,8 @@ class ResolvedSchema:
     """Columns with data types, watermarks, a primary key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `immutable-columns-without-key`, or `wrong-argument` for an argument
-        of
+        SchemaError: with code `immutable-columns-without-key`, or `invalid-argument` for an
+        argument of
             another type.
 
     >>> from schema_core.types import DataTypes
@@ -127,7 +127,7 @@ class ResolvedSchema:
         """Return the column at a position or of a case-sensitive name, or None.
 
         Raises:
-            SchemaError: with code `wrong-argument` for any other argument.
+            SchemaError: with code `invalid-argument` for any other argument.
         """
         require_instance(column_index_or_name, (int, str), "the position or name of a column")
         if isinstance(column_index_or_name, int):
@@ -170,7 +170,7 @@ class ResolvedSchema:
         The row is NOT NULL; time attributes become regular timestamps.
 
         Raises:
-            SchemaError: with code `invalid-field-name` for a column name that is not a field name.
+            SchemaError: with code `invalid-type` for a column name that is not a field name.
         """
         return _row(self.columns)
 

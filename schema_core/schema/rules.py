@@ -69,7 +69,7 @@ def require_visible_names(names: Collection[str]) -> None:
     if blank := [name for name in names if is_blank(name)]:
         raise SchemaError(
             f"a schema with expressions cannot have a column named {blank[0]!r}",
-            code="blank-name",
+            code="invalid-name",
             hint="give it a name with a visible character",
         )
 

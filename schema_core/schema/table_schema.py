@@ -24,7 +24,7 @@ class TableSchemaBuilder:
         return self
 
     def build(self) -> TableSchema:
-        """Return the schema; another name or type is an error (`wrong-argument`)."""
+        """Return the schema; another name or type is an error (`invalid-argument`)."""
         return TableSchema([name for name, _ in self._fields], [type_ for _, type_ in self._fields])
 
 

@@ -110,7 +110,7 @@ ExpressionArgument: TypeAlias = str | Expression | Written
 def _constraint_name(name: str, constraint: str) -> str:
     """Return the name of a constraint, which is not blank."""
     if is_blank(require_instance(name, str, f"the name of {constraint}")):
-        raise SchemaError(f"the name of {constraint} must not be blank", code="blank-name")
+        raise SchemaError(f"the name of {constraint} must not be blank", code="invalid-name")
     return name
 
 
@@ -125,7 +125,7 @@ def _require_type(data_type: WrittenType) -> WrittenType:
     if not isinstance(data_type, str | DataType | UnresolvedDataType):
         raise SchemaError(
             f"expected a data type or a type string, got {show(data_type)}",
-            code="not-a-type",
+            code="invalid-argument",
             hint="write DataTypes.INT() or 'INT'",
         )
     return data_type
@@ -134,7 +134,7 @@ def _require_type(data_type: WrittenType) -> WrittenType:
 class SchemaBuilder:
     """Builder of a schema; every method returns the builder.
 
-    Each raises a SchemaError with code `wrong-argument` for an argument of another class.
+    Each raises a SchemaError with code `invalid-argument` for an argument of another class.
 
     >>> schema = (
     ...     Schema.new_builder()
@@ -179,7 +179,7 @@ class SchemaBuilder:
         if not isinstance(expression, Written):
             raise SchemaError(
                 f"expected an expression or a SQL string, got {show(expression)}",
-                code="not-an-expression",
+                code="invalid-argument",
                 hint="write 'a + 1' or col('a') + 1",
             )
         return expression
@@ -234,10 +234,10 @@ class SchemaBuilder:
         """Append a physical column for each field of a row; field comments are lost.
 
         Raises:
-            SchemaError: with code `not-a-row` for any other type.
+            SchemaError: with code `invalid-argument` for any other type.
         """
         if not isinstance(data_type, RowType):
-            raise SchemaError(f"expected a ROW, got {show(data_type)}", code="not-a-row")
+            raise SchemaError(f"expected a ROW, got {show(data_type)}", code="invalid-argument")
         return self.from_fields(data_type.field_names(), data_type.field_types())
 
     def from_fields(
@@ -262,7 +262,7 @@ class SchemaBuilder:
         """Append a physical column; a type string is parsed when the schema is resolved.
 
         Raises:
-            SchemaError: with code `not-a-type`.
+            SchemaError: with code `invalid-argument`.
         """
         name, type_ = column_name, data_type
         if type(name) is not str or type(type_) is not str:  # checked without a call
@@ -276,7 +276,7 @@ class SchemaBuilder:
         """Append a computed column; a string is SQL over physical and metadata columns.
 
         Raises:
-            SchemaError: with code `not-an-expression`.
+            SchemaError: with code `invalid-argument`.
         """
         name = require_instance(column_name, str, "the name of a column")
         self._columns.append(UnresolvedComputedColumn(name, self._rewrite(expr)))
@@ -292,7 +292,7 @@ class SchemaBuilder:
         """Append a metadata column, whose key is by default its name.
 
         Raises:
-            SchemaError: with code `not-a-type`.
+            SchemaError: with code `invalid-argument`.
         """
         name = require_instance(column_name, str, "the name of a column")
         type_ = _require_type(data_type)
@@ -323,7 +323,7 @@ class SchemaBuilder:
         """Append a watermark; a string is SQL over all columns.
 
         Raises:
-            SchemaError: with code `not-an-expression`.
+            SchemaError: with code `invalid-argument`.
         """
         name = require_instance(column_name, str, "the name of the column of a watermark")
         self._watermark_specs.append(UnresolvedWatermarkSpec(name, self._rewrite(watermark_expr)))
@@ -338,7 +338,7 @@ class SchemaBuilder:
         """Set the primary key.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key`, `blank-name` or `missing-key-columns`.
+            SchemaError: with code `duplicate-primary-key`, `invalid-name` or `missing-key-columns`.
         """
         name = _constraint_name(constraint_name, KEY)
         return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
@@ -367,7 +367,7 @@ class SchemaBuilder:
         """Declare immutable columns.
 
         Raises:
-            SchemaError: with code `duplicate-immutable-columns`, `blank-name` or
+            SchemaError: with code `duplicate-immutable-columns`, `invalid-name` or
             `missing-key-columns`.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
@@ -448,7 +448,7 @@ class Schema(_Hashed):
         """Resolve the schema.
 
         Raises:
-            SchemaError: as `SchemaResolver.resolve`; with code `wrong-argument` for any other
+            SchemaError: as `SchemaResolver.resolve`; with code `invalid-argument` for any other
             `resolver`.
         """
         require_instance(resolver, AbstractSchemaResolver, "the resolver", "a SchemaResolver")
@@ -461,8 +461,8 @@ class Schema(_Hashed):
         Raises:
             ParseError: for any other statement, with the position.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-flink` for types without an equivalent, `lossy`
-            if
+            UnsupportedError: with code `type-not-supported` for types without an equivalent,
+            `lossy` if
                 values would change and `on_loss` is `error`.
 
         >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
@@ -487,7 +487,7 @@ class Schema(_Hashed):
         Raises:
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect`, `lossy` if
+            UnsupportedError: with code `type-not-supported` or `name-not-in-dialect`, `lossy` if
             values
                 would change and `on_loss` is `error`.
 

@@ -310,12 +310,14 @@ class ReadContext(TableContext):
                 row. Spark repeats failed tasks, too, but not in local mode.
 
         Raises:
-            SchemaError: with code `wrong-argument`, if `attempts` is not positive.
+            SchemaError: with code `invalid-argument`, if `attempts` is not positive.
         """
         from schema_core.spark.task_rows import read_in_tasks
 
         if attempts < 1:
-            raise SchemaError(f"attempts must be 1 or more, got {attempts}", code="wrong-argument")
+            raise SchemaError(
+                f"attempts must be 1 or more, got {attempts}", code="invalid-argument"
+            )
         return read_in_tasks(self.session, self.spark_schema, items, function, attempts)
 
     def filter_rows(self, frame: DataFrame) -> DataFrame:

@@ -135,7 +135,7 @@ def _locate(diagnostic: Diagnostic) -> SweptDiagnostic:
 def _to_map(properties: object) -> Mapping[str, str]:
     """Return a property map from a map, its JSON (maybe with a path), or entries of an Arrow map.
 
-    Anything else is an `invalid-key-value`; JSON may be `text-too-long`.
+    Anything else is an `invalid-key-value`; JSON may be `limit-exceeded`.
     """
     problem = None
     if isinstance(properties, str):
@@ -143,7 +143,7 @@ def _to_map(properties: object) -> Mapping[str, str]:
             raise SchemaError(
                 f"the definition has {len(properties):,} characters, "
                 f"allowed are {MAX_DEFINITION:,}",
-                code="text-too-long",
+                code="limit-exceeded",
                 path=("properties",),
             )
         try:

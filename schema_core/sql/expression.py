@@ -586,7 +586,7 @@ def _case(cursor: QueryCursor) -> syntax.Expression:
         raise cursor.fail(
             "the value of a simple CASE is too large for its number of branches",
             span=value.span,
-            code="too-deep",
+            code="limit-exceeded",
             hint="compute the value in a column of a subquery",
         )
     if cursor.key == "ELSE":

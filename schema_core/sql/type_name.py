@@ -312,7 +312,7 @@ def _atomic_type(name: TypeName) -> types.DataType:
     if name.charset not in (None, CHARSET) or name.keyword not in BUILDERS:
         charset = f" CHARACTER SET {name.charset}" if name.charset else ""
         problem = f"{name.keyword}{charset} is not supported"
-        raise SchemaError(problem, code="unsupported-type", span=name.span)
+        raise SchemaError(problem, code="invalid-type", span=name.span)
     try:
         return BUILDERS[name.keyword](*name.parameters)
     except SchemaError as error:

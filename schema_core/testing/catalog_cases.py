@@ -289,8 +289,8 @@ COLUMN_STATISTICS = CatalogColumnStatistics(
 #: Refused calls: required capability, name, call, error code.
 REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
     (None, "create a database without name",
-     lambda c: c.create_database(" ", DATABASE, True), "blank-name"),
-    (None, "rename to no name", lambda c: c.rename_table(ORDERS, "", True), "blank-name"),
+     lambda c: c.create_database(" ", DATABASE, True), "invalid-name"),
+    (None, "rename to no name", lambda c: c.rename_table(ORDERS, "", True), "invalid-name"),
     (None, "get a database", lambda c: c.get_database("nowhere"), "database-not-found"),
     (None, "create a database twice",
      lambda c: c.create_database("db", DATABASE, False), "database-exists"),

@@ -186,14 +186,14 @@ _ENOUGH_DIGITS = Context(prec=100)
 def values(type_: DataType) -> st.SearchStrategy[Any]:
     """Any value of the type, None included if it is nullable.
 
-    `missing-strategy` for a type without a strategy.
+    `type-not-supported` for a type without a strategy.
     """
     row = DRAWN.get(type(type_))
     if row is None and type_.is_nullable:
         return st.none()
     if row is None or not has_values(type_):
         raise UnsupportedError(
-            f"there is no strategy for values of {type_}", code="missing-strategy"
+            f"there is no strategy for values of {type_}", code="type-not-supported"
         )
     strategy = row(type_)
     return st.none() | strategy if type_.is_nullable else strategy

@@ -129,7 +129,7 @@ class DecimalType(FractionalType):
         if scale > precision:
             raise SchemaError(
                 f"DECIMAL scale {scale} exceeds precision {precision}",
-                code="invalid-type-parameter",
+                code="invalid-type",
             )
 
 
@@ -216,7 +216,7 @@ class NullType(AtomicType):
 
     def with_nullability(self, nullable: bool) -> NullType:
         if not nullable:
-            raise SchemaError("the type NULL cannot be NOT NULL", code="invalid-type-parameter")
+            raise SchemaError("the type NULL cannot be NOT NULL", code="invalid-type")
         return self
 
 

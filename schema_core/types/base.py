@@ -75,7 +75,7 @@ class DataType(_Serialized):
         except AttributeError:
             kind = type(self).__name__
             raise SchemaError(
-                f"{kind} is a class of types, not a type", code="not-a-type"
+                f"{kind} is a class of types, not a type", code="invalid-argument"
             ) from None
         if nullable is not True:
             _require_bool(nullable)
@@ -89,7 +89,7 @@ class DataType(_Serialized):
             if type(value) is not int or value not in allowed:
                 raise SchemaError(
                     f"{keyword} {name} {show(value)} is outside {allowed[0]}..{allowed[-1]}",
-                    code="invalid-type-parameter",
+                    code="invalid-type",
                 )
         self._measure()
 
@@ -180,8 +180,8 @@ class DataType(_Serialized):
         """This type with other children.
 
         Raises:
-            SchemaError: with code `wrong-argument` unless `children` is a tuple of as many types as
-                `children()` returns.
+            SchemaError: with code `invalid-argument` unless `children` is a tuple of as many types
+                as `children()` returns.
 
         >>> from schema_core.types import DataTypes
         >>> str(DataTypes.ARRAY(DataTypes.INT()).rebuild((DataTypes.STRING(),)))
@@ -192,7 +192,7 @@ class DataType(_Serialized):
             require_instance(child, DataType, "a child")
         if len(children) != (expected := len(self.children())):
             problem = f"{self.as_summary_string()} has {expected} children, got {len(children)}"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         return self._rebuild(children)
 
     def _rebuild(self, children: tuple[DataType, ...]) -> Self:
@@ -208,13 +208,13 @@ class DataType(_Serialized):
         """Whether the type has one of these roots, or a root of one of these families.
 
         Raises:
-            SchemaError: with code `wrong-argument` for any other value.
+            SchemaError: with code `invalid-argument` for any other value.
         """
         try:
             return not KINDS[self.root].isdisjoint(kinds)
         except TypeError:
             raise SchemaError(
-                f"expected type roots and families, got {show(kinds)}", code="wrong-argument"
+                f"expected type roots and families, got {show(kinds)}", code="invalid-argument"
             ) from None
 
     # --- strings -------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ class DataType(_Serialized):
         """The exact string for a catalog: long forms, every name quoted.
 
         Raises:
-            UnsupportedError: with code `type-not-serializable` for strings of length zero, symbols
+            UnsupportedError: with code `type-not-supported` for strings of length zero, symbols
                 and unresolved user-defined types, at any depth.
         """
         try:
@@ -264,7 +264,7 @@ class DataType(_Serialized):
             pass
         for part in self.walk():
             if reason := part.unserializable():
-                raise UnsupportedError(reason, code="type-not-serializable")
+                raise UnsupportedError(reason, code="type-not-supported")
         text = str(self)
         object.__setattr__(self, "_serialized", text)
         return text
@@ -284,7 +284,7 @@ def _require_bool(nullable: object) -> bool:
         return nullable
     raise SchemaError(
         f"nullable must be True or False, got {show(nullable)}",
-        code="invalid-type-parameter",
+        code="invalid-type",
     )
 
 

@@ -79,7 +79,7 @@ class Bitmap(AbstractSet[int]):
         """Return the bitmap that bytes in the portable format contain; what follows is ignored.
 
         Raises:
-            SchemaError: with code `invalid-bitmap` for other bytes.
+            SchemaError: with code `invalid-data` for other bytes.
         """
         try:
             return cls._of(_read(data))
@@ -320,5 +320,5 @@ def _read_container(data: bytes, place: int, size: int, *, is_run: bool) -> tupl
 def _invalid(problem: str) -> SchemaError:
     return SchemaError(
         f"the bytes are not a bitmap in the portable format of Roaring: {problem}",
-        code="invalid-bitmap",
+        code="invalid-data",
     )

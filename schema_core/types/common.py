@@ -45,7 +45,7 @@ def common_type(types: Sequence[DataType]) -> DataType | None:
     True
 
     Raises:
-        SchemaError: with code `invalid-legacy-type` for a legacy type beside another type of the
+        SchemaError: with code `invalid-type` for a legacy type beside another type of the
             same family.
     """
     require_types(types)
@@ -124,7 +124,7 @@ def merge(left: DataType, right: DataType) -> DataType | None:
             if left == right and not left.is_(F.CHARACTER_STRING, F.BINARY_STRING):
                 return left
             # legacy types have no length or precision to compare
-            raise SchemaError(f"{left} and {right} cannot be compared", code="invalid-legacy-type")
+            raise SchemaError(f"{left} and {right} cannot be compared", code="invalid-type")
     return None
 
 

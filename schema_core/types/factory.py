@@ -72,7 +72,7 @@ class Resolution:
         if not isinstance(unit, IntervalUnit) or type(self.precision) is not int:
             raise SchemaError(
                 f"invalid interval field {show(self.unit)} with precision {show(self.precision)}",
-                code="invalid-type-parameter",
+                code="invalid-type",
             )
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Resolution:
 class DataTypes:
     """Factory methods of all types, with PyFlink's names and parameters.
 
-    Methods raise `SchemaError` with code `invalid-type-parameter` for a parameter out of range.
+    Methods raise `SchemaError` with code `invalid-type` for a parameter out of range.
 
     >>> print(DataTypes.ROW([DataTypes.FIELD("a", DataTypes.ARRAY(DataTypes.INT(nullable=False)))]))
     ROW<`a` ARRAY<INT NOT NULL>>
@@ -384,7 +384,7 @@ class DataTypes:
         """An interval of one field, or from one field to a finer one.
 
         Raises:
-            SchemaError: with code `invalid-type-parameter` for an invalid pair of fields.
+            SchemaError: with code `invalid-type` for an invalid pair of fields.
 
         >>> print(DataTypes.INTERVAL(DataTypes.DAY(3), DataTypes.SECOND(0)))
         INTERVAL DAY(3) TO SECOND(0)
@@ -396,7 +396,7 @@ class DataTypes:
             if not isinstance(end, Resolution):
                 raise SchemaError(
                     f"expected a field of an interval, got {show(end)}",
-                    code="invalid-type-parameter",
+                    code="invalid-type",
                     hint="write DataTypes.INTERVAL(DataTypes.DAY(), DataTypes.SECOND(3))",
                 )
         words = " TO ".join(end.unit.name for end in ends)
@@ -406,7 +406,7 @@ class DataTypes:
                 temporal.YearMonthResolution(words), precisions.get("YEAR", 2)
             )
         if words not in DAY_TIME:
-            raise SchemaError(f"invalid interval {words}", code="invalid-type-parameter")
+            raise SchemaError(f"invalid interval {words}", code="invalid-type")
         return temporal.DayTimeIntervalType(
             temporal.DayTimeResolution(words), precisions.get("DAY", 2), precisions.get("SECOND", 6)
         )
@@ -426,6 +426,8 @@ def require_parts(parts: object) -> tuple[Part, ...]:
     """Refuse anything but a list of fields."""
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SchemaError(
-            f"expected a list of fields, got {show(parts)}", code="not-a-field", hint=FIELD_HINT
+            f"expected a list of fields, got {show(parts)}",
+            code="invalid-argument",
+            hint=FIELD_HINT,
         )
     return tuple(parts)

@@ -133,7 +133,7 @@ def read_information(text: str) -> Information:
     """Parse a type information.
 
     Raises:
-        SchemaError: with code `invalid-legacy-type` for a string outside the grammar, and for a
+        SchemaError: with code `invalid-type` for a string outside the grammar, and for a
             POJO, whose fields depend on its class.
 
     >>> print(read_information("ROW(STRING, OBJECT_ARRAY<LONG>)"))
@@ -167,7 +167,7 @@ class _LegacyCursor(Cursor):
         """The error for an unexpected token, whatever was expected."""
         unexpected = repr(self.token.value) if self.token.value else "the end"
         return SchemaError(
-            f"unexpected {unexpected} in type information {self.text}", code="invalid-legacy-type"
+            f"unexpected {unexpected} in type information {self.text}", code="invalid-type"
         )
 
 
@@ -194,7 +194,7 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
         element = self.element(cursor)
         if element.keyword not in PRIMITIVE:
             raise SchemaError(
-                f"{element} is not an element type of primitive arrays", code="invalid-legacy-type"
+                f"{element} is not an element type of primitive arrays", code="invalid-type"
             )
         return Information("PRIMITIVE_ARRAY", f"[{PRIMITIVE[element.keyword]}", (element,))
 
@@ -217,7 +217,7 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
             names.append(self.name(cursor) if has_names else f"f{len(names)}")
             types.append(self.type_(cursor))
         if len(set(names)) < len(names):
-            raise SchemaError(f"duplicate field name: {cursor.text}", code="invalid-legacy-type")
+            raise SchemaError(f"duplicate field name: {cursor.text}", code="invalid-type")
         cursor.expect(">")
         return Information("ROW", "org.apache.flink.types.Row", tuple(types), tuple(names))
 
@@ -227,15 +227,13 @@ class _LegacyTypes(TypeGrammar[Cursor, Information, Information]):
         class_name = self.name(cursor)
         if not _could_be_loaded(class_name):
             raise SchemaError(
-                f"{class_name!r} is not a class name with a package", code="invalid-legacy-type"
+                f"{class_name!r} is not a class name with a package", code="invalid-type"
             )
         strings: tuple[str, ...] = (class_name,)
         if cursor.accept(","):
             strings = (class_name, self.name(cursor))
             if not _is_stream(strings[1]):
-                raise SchemaError(
-                    "invalid serialized object of a class", code="invalid-legacy-type"
-                )
+                raise SchemaError("invalid serialized object of a class", code="invalid-type")
         cursor.expect(">")
         return Information("ANY", class_name, strings=strings)
 

@@ -33,14 +33,18 @@ FIELD_HINT = 'write DataTypes.FIELD("name", DataTypes.INT())'
 def require_type(value: object, place: str) -> DataType:
     """Refuse anything but a data type."""
     if not isinstance(value, DataType):
-        raise SchemaError(f"{place} must be a data type, got {show(value)}", code="not-a-type")
+        raise SchemaError(
+            f"{place} must be a data type, got {show(value)}", code="invalid-argument"
+        )
     return value
 
 
 def require_types(value: object) -> None:
     """Refuse anything but a sequence of data types."""
     if not isinstance(value, Sequence) or isinstance(value, str):
-        raise SchemaError(f"expected a list of data types, got {show(value)}", code="not-a-type")
+        raise SchemaError(
+            f"expected a list of data types, got {show(value)}", code="invalid-argument"
+        )
     for type_ in value:
         require_type(type_, "one of the types")
 
@@ -48,7 +52,7 @@ def require_types(value: object) -> None:
 def require_text(value: object, place: str) -> str:
     """Refuse anything but a string."""
     if not isinstance(value, str):
-        raise SchemaError(f"{place} must be a string, got {show(value)}", code="not-a-string")
+        raise SchemaError(f"{place} must be a string, got {show(value)}", code="invalid-argument")
     return value
 
 
@@ -56,7 +60,7 @@ def require_text(value: object, place: str) -> str:
 class ComposedType(DataType):
     """A type with children, of limited depth, so that recursion over types is safe.
 
-    Parts that occur several times are counted each time. Codes are `too-deep` and `too-wide`.
+    Parts that occur several times are counted each time. The code is `limit-exceeded`.
     """
 
     depth: int = field(init=False, compare=False, repr=False)
@@ -72,7 +76,7 @@ class ComposedType(DataType):
         if count > MAX_PARTS:
             raise SchemaError(
                 f"a type has at most {MAX_PARTS:,} parts",
-                code="too-wide",
+                code="limit-exceeded",
                 hint="split it into several columns",
             )
         object.__setattr__(self, "depth", 1 + depth)
@@ -83,7 +87,7 @@ def too_deep() -> SchemaError:
     """The error for a type of too many levels."""
     return SchemaError(
         f"nested more than {MAX_DEPTH} levels deep",
-        code="too-deep",
+        code="limit-exceeded",
         hint="move a part of it into a column of its own",
     )
 
@@ -200,12 +204,12 @@ class RowField:
 def require_fields(value: object) -> tuple[RowField, ...]:
     """Refuse anything but fields."""
     if not isinstance(value, list) and not isinstance(value, Iterable):
-        raise SchemaError(f"expected a list of fields, got {show(value)}", code="not-a-field")
+        raise SchemaError(f"expected a list of fields, got {show(value)}", code="invalid-argument")
     fields = tuple(value)
     for row_field in fields:
         if not isinstance(row_field, RowField):
             raise SchemaError(
-                f"expected a field, got {show(row_field)}", code="not-a-field", hint=FIELD_HINT
+                f"expected a field, got {show(row_field)}", code="invalid-argument", hint=FIELD_HINT
             )
         name: object = require_text(row_field.name, "the name of a field")
         type_: object = row_field.data_type
@@ -234,11 +238,9 @@ class RowType(ComposedType):
         seen: set[str] = set()
         for name in self.field_names():
             if not name.isidentifier() and is_blank(name):
-                raise SchemaError(
-                    "the name of a field must not be blank", code="invalid-field-name"
-                )
+                raise SchemaError("the name of a field must not be blank", code="invalid-type")
             if name in seen:
-                raise SchemaError(f"duplicate field name {name!r}", code="invalid-field-name")
+                raise SchemaError(f"duplicate field name {name!r}", code="invalid-type")
             seen.add(name)
 
     def children(self) -> tuple[DataType, ...]:

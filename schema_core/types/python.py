@@ -61,7 +61,7 @@ def type_of(description: object) -> DataType:
     """The data type of a class, a type hint or a type of another library.
 
     Raises:
-        SchemaError: with code `data-type-not-inferred` for any other object, or `too-deep`.
+        SchemaError: with code `data-type-not-inferred` for any other object, or `limit-exceeded`.
 
     >>> print(type_of(dict[str, Annotated[Decimal, atomic.DecimalType(10, 2)]]))
     MAP<VARCHAR(2147483647) NOT NULL, DECIMAL(10, 2)> NOT NULL

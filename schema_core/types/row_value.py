@@ -66,9 +66,7 @@ class Row:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise SchemaError(
-                "a row has positional or named values, not both", code="invalid-row-values"
-            )
+            raise SchemaError("a row has positional or named values, not both", code="invalid-data")
         self._fill(args or kwargs.values(), tuple(kwargs) or None, is_named=bool(kwargs))
 
     def _fill(
@@ -102,12 +100,10 @@ class Row:
         """A row of these values, named by the values of this row.
 
         Raises:
-            SchemaError: with code `invalid-row-values` for more values than names.
+            SchemaError: with code `invalid-data` for more values than names.
         """
         if len(args) > len(self):
-            raise SchemaError(
-                f"{len(args)} values for {len(self)} names", code="invalid-row-values"
-            )
+            raise SchemaError(f"{len(args)} values for {len(self)} names", code="invalid-data")
         row = Row()
         row._fill(args, self._values, self._kind)
         return row
@@ -124,7 +120,7 @@ class Row:
         """Set the names of the values by position.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but a list of strings.
+            SchemaError: with code `invalid-argument` for anything but a list of strings.
         """
         object.__setattr__(self, "_names", _field_names(field_names))
 
@@ -132,8 +128,8 @@ class Row:
         """The values of these names.
 
         Raises:
-            SchemaError: with code `unknown-row-field`, or `wrong-argument` for anything but a list
-                of strings.
+            SchemaError: with code `unknown-row-field`, or `invalid-argument` for anything but a
+                list of strings.
         """
         return [self[name] for name in _field_names(names)]
 
@@ -230,4 +226,4 @@ def _field_names(names: object) -> list[str]:
         result = list(names)
         if all(isinstance(name, str) for name in result):
             return result
-    raise SchemaError(f"expected a list of field names, got {show(names)}", code="wrong-argument")
+    raise SchemaError(f"expected a list of field names, got {show(names)}", code="invalid-argument")

@@ -98,9 +98,7 @@ class AnyTimestampType(AtomicType):
     ) -> None:
         self._fill(nullable, precision=precision, kind=kind)
         if kind not in self.kinds:
-            raise SchemaError(
-                f"{self.keyword} cannot be {show(kind)}", code="invalid-type-parameter"
-            )
+            raise SchemaError(f"{self.keyword} cannot be {show(kind)}", code="invalid-type")
 
     def with_kind(self, kind: TimestampKind) -> Self:
         if kind is self.kind:
@@ -203,9 +201,7 @@ Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
 
 def _require(kind: type[Fields], value: Fields) -> Fields:
     if not isinstance(value, kind):
-        raise SchemaError(
-            f"invalid interval resolution {show(value)}", code="invalid-type-parameter"
-        )
+        raise SchemaError(f"invalid interval resolution {show(value)}", code="invalid-type")
     return value
 
 
@@ -243,9 +239,7 @@ class YearMonthIntervalType(AtomicType):
         resolution = _require(YearMonth, resolution)
         self._fill(nullable, resolution=resolution, precision=precision)
         if resolution is YearMonth.MONTH and precision != self.DEFAULT_PRECISION:
-            raise SchemaError(
-                "INTERVAL MONTH does not take a precision", code="invalid-type-parameter"
-            )
+            raise SchemaError("INTERVAL MONTH does not take a precision", code="invalid-type")
 
     def body(self) -> str:
         has_years = self.resolution is not YearMonth.MONTH
@@ -290,12 +284,12 @@ class DayTimeIntervalType(AtomicType):
         if not self.has_days and day_precision != self.DEFAULT_DAY_PRECISION:
             raise SchemaError(
                 f"INTERVAL {resolution.value} does not take a precision of days",
-                code="invalid-type-parameter",
+                code="invalid-type",
             )
         if not self.has_seconds and fractional_precision != self.DEFAULT_FRACTIONAL_PRECISION:
             raise SchemaError(
                 f"INTERVAL {resolution.value} does not take a precision of seconds",
-                code="invalid-type-parameter",
+                code="invalid-type",
             )
 
     @property

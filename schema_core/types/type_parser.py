@@ -491,16 +491,14 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
             content = b""
         length = int.from_bytes(content[:2])
         if not 0 < length <= len(content) - 2:
-            raise SchemaError(
-                "invalid serializer snapshot of a RAW type", code="invalid-raw-snapshot"
-            )
+            raise SchemaError("invalid serializer snapshot of a RAW type", code="invalid-type")
         return RawType(name, snapshot)
 
     def legacy(self, cursor: TypeStringCursor) -> DataType:
         """Parse ``LEGACY('RAW', 'ANY<com.acme.Point>')``."""
         root, information = self.strings(cursor)
         if root not in TypeRoot.__members__:
-            raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-legacy-type")
+            raise SchemaError(f"unknown type root {root!r} of LEGACY", code="invalid-type")
         from schema_core.types.legacy import read_information
 
         return LegacyType(TypeRoot[root], str(read_information(information)))

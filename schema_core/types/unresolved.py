@@ -98,11 +98,11 @@ def require_resolved(type_: DataType) -> DataType:
 
     Raises:
         UnsupportedError: with code `unknown-type` for the first unresolved name,
-            `type-not-in-schema` for the state of a function or for Python objects.
+            `invalid-type` for the state of a function or for Python objects.
     """
     for part in require_type(type_, "the type").walk():
         if reason := part.misplaced():
-            raise UnsupportedError(reason, code="type-not-in-schema")
+            raise UnsupportedError(reason, code="invalid-type")
         if isinstance(part, UnresolvedType):
             name = ".".join(part.path).upper()
             meant = hint_for_foreign(name) or similar(name, NAMES)

@@ -62,14 +62,14 @@ def require_class_name(value: object) -> None:
     """Refuse anything but the name of a Java class."""
     if not is_class_name(require_text(value, "the class name")):
         raise SchemaError(
-            f"expected the name of a Java class, got {show(value)}", code="invalid-class-name"
+            f"expected the name of a Java class, got {show(value)}", code="invalid-name"
         )
 
 
 def require_path(value: object) -> tuple[str, ...]:
     """Refuse anything but a tuple of strings."""
     if not isinstance(value, tuple) or not all(isinstance(part, str) for part in value):
-        raise SchemaError(f"expected a tuple of names, got {show(value)}", code="not-a-string")
+        raise SchemaError(f"expected a tuple of names, got {show(value)}", code="invalid-argument")
     return value
 
 
@@ -116,7 +116,7 @@ class StructuredType(ComposedType):
         )
         if class_name is None and not path:
             raise SchemaError(
-                "a structured type requires a class name or a path", code="invalid-class-name"
+                "a structured type requires a class name or a path", code="invalid-name"
             )
         if class_name is not None:
             require_class_name(class_name)
@@ -230,7 +230,7 @@ class LegacyType(DataType):
 
     def __init__(self, root: TypeRoot, information: str) -> None:
         if not isinstance(root, TypeRoot):
-            raise SchemaError(f"expected a type root, got {show(root)}", code="invalid-legacy-type")
+            raise SchemaError(f"expected a type root, got {show(root)}", code="invalid-type")
         information = require_text(information, "the information")
         self._fill(nullable=True, root=root, information=information)
 
@@ -401,6 +401,4 @@ class UserDefinedType(PythonType):
 
 
 def _missing(kind: type, method: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"{kind.__name__} does not implement {method}", code="incomplete-user-defined-type"
-    )
+    return UnsupportedError(f"{kind.__name__} does not implement {method}", code="invalid-type")

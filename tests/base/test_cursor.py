@@ -22,7 +22,7 @@ def test_limit_of_the_source_text() -> None:
     with pytest.raises(ParseError) as caught:
         check_size("x" * (MAX_TEXT + 1))
 
-    assert "text-too-long" == caught.value.code
+    assert "limit-exceeded" == caught.value.code
 
 
 def test_limit_of_a_number() -> None:
@@ -30,7 +30,7 @@ def test_limit_of_a_number() -> None:
     with pytest.raises(ParseError) as caught:
         check_digits("1" * (MAX_DIGITS + 1), Span(3, 4))
 
-    assert ("number-too-long", Span(3, 4)) == (caught.value.code, caught.value.span)
+    assert ("limit-exceeded", Span(3, 4)) == (caught.value.code, caught.value.span)
 
 
 def test_cursor_moves_over_tokens() -> None:
@@ -63,7 +63,7 @@ def test_nesting_is_bounded() -> None:
     with pytest.raises(ParseError) as caught, words.nested():
         pass
 
-    assert "too-deep" == caught.value.code
+    assert "limit-exceeded" == caught.value.code
 
 
 def test_nesting_levels_are_released() -> None:

@@ -42,10 +42,10 @@ def test_unusual_path_string(text: str, parts: tuple[str, ...]) -> None:
         ("a\u00a0",                 "syntax"),
         ("`a\nb`",                  "syntax"),
         ("\u212a",                  "syntax"),
-        ("`\u2003`",                "blank-name"),
+        ("`\u2003`",                "invalid-name"),
         ("a" * 257,                 "name-too-long"),
         ("`" + "😀" * 129 + "`",    "name-too-long"),
-        ("a" * (MAX_TEXT + 1),      "text-too-long"),
+        ("a" * (MAX_TEXT + 1),      "limit-exceeded"),
     ],
     ids=lambda value: ascii(value)[:12],
 )  # fmt: skip
@@ -81,7 +81,7 @@ def test_qualify(parts: list[str], expected: list[str]) -> None:
         (None,         "d",   "current-catalog-not-set"),
         ("c",          None,  "current-database-not-set"),
         (None,         None,  "current-catalog-not-set"),
-        ("<UNKNOWN>",  "d",   "reserved-name"),
+        ("<UNKNOWN>",  "d",   "invalid-name"),
     ],
 )  # fmt: skip
 def test_qualify_without_a_current_catalog(
@@ -100,11 +100,11 @@ def test_a_full_path_requires_no_current_catalog() -> None:
 @pytest.mark.parametrize(
     ("parts", "code"),
     [
-        ([],                    "invalid-path-length"),
-        (["a", "b", "c", "d"],  "invalid-path-length"),
-        ([""],                  "blank-name"),
-        (["a", " "],            "blank-name"),
-        (["a", None],           "blank-name"),
+        ([],                    "invalid-path"),
+        (["a", "b", "c", "d"],  "invalid-path"),
+        ([""],                  "invalid-name"),
+        (["a", " "],            "invalid-name"),
+        (["a", None],           "invalid-name"),
     ],
 )  # fmt: skip
 def test_invalid_path(parts: list[str | None], code: str) -> None:

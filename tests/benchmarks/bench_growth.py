@@ -59,7 +59,11 @@ SIZES = tuple(
 LIMIT = float(os.environ.get("GROWTH_LIMIT", "60"))
 #: Codes that refuse a size.
 BOUNDS = frozenset(
-    {"text-too-long", "number-too-long", "too-deep", "too-wide", "too-large", "not-executable"}
+    {
+        "limit-exceeded",
+        "too-large",
+        "not-executable",
+    }
 )
 
 Work = Callable[[], object]

@@ -52,7 +52,7 @@ def test_every_method_rejects_arguments_of_a_wrong_type(kind: str, tmp_path: Pat
         given = {parameter: Odd() for parameter in parameters if parameter != "expected"}
         with pytest.raises(SchemaError) as caught:
             getattr(catalog, name)(**given)
-        assert caught.value.code == "wrong-argument", name
+        assert caught.value.code == "invalid-argument", name
 
 
 @pytest.mark.parametrize("kind", ["memory", "sql", "hive"])
@@ -99,12 +99,12 @@ def test_option_values_must_be_strings(options: Any) -> None:
     ):
         with pytest.raises(SchemaError) as caught:
             make()
-        assert caught.value.code == "not-a-string"
+        assert caught.value.code == "invalid-argument"
 
 
 @pytest.mark.parametrize(
     ("name", "database", "code"),
-    [(None, "d", "wrong-argument"), ("c", 3, "wrong-argument"), (" ", "d", "blank-name")],
+    [(None, "d", "invalid-argument"), ("c", 3, "invalid-argument"), (" ", "d", "invalid-name")],
 )
 def test_catalog_name_is_required(name: Any, database: Any, code: str) -> None:
     makers: tuple[Callable[[], object], ...] = (

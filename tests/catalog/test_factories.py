@@ -105,7 +105,7 @@ def test_a_factory_must_return_a_catalog() -> None:
     with pytest.raises(SchemaError) as caught:
         create("wrong")
 
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_an_object_that_is_not_a_factory_is_refused(options: Any, function: Any)
     with pytest.raises(SchemaError) as caught:
         CatalogFactory(options, function)
 
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"
 
 
 def test_an_entry_point_must_name_a_factory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ def test_a_name_cannot_escape_the_directory(store: FileCatalogStore, name: str) 
     with pytest.raises(SchemaError) as caught:
         store.store_catalog(name, DESCRIPTOR)
 
-    assert ("invalid-catalog-name", None) == (caught.value.code, store.get_catalog(name))
+    assert ("invalid-name", None) == (caught.value.code, store.get_catalog(name))
 
 
 def test_a_descriptor_is_altered(store: FileCatalogStore, tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_stored_catalog_is_opened_at_first_use() -> None:
         ({}, "unknown-catalog-type"),
         ({"type": "nope"}, "unknown-catalog-type"),
         ({"type": "generic_in_memory", "color": "red"}, "invalid-catalog-option"),
-        ({"type": "generic_in_memory", "default-database": ""}, "blank-name"),
+        ({"type": "generic_in_memory", "default-database": ""}, "invalid-name"),
     ],
 )
 def test_options_of_a_catalog_are_checked(options: dict[str, str], code: str) -> None:

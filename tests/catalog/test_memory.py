@@ -166,4 +166,4 @@ def test_empty_names_are_refused(name: str, database: str) -> None:
     with pytest.raises(SchemaError) as caught:
         InMemoryCatalog(name, database)
 
-    assert "blank-name" == caught.value.code
+    assert "invalid-name" == caught.value.code

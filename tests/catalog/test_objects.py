@@ -267,4 +267,4 @@ def test_an_object_refuses_fields_of_another_type(make: Callable[[Any], object])
     with pytest.raises(SchemaError) as caught:
         make(object())
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code

@@ -58,7 +58,7 @@ def test_selected(catalog: Any, filters: Any, selected: list[tuple[str, str]]) -
         (["n"], "wrong-type"),
         (["n + 1 = 10"], "unsupported-partition-filter"),
         (["n = 9 AND CAST(d AS STRING) LIKE '2%'"], "unsupported-partition-filter"),
-        ([9], "wrong-argument"),
+        ([9], "invalid-argument"),
     ],
 )
 def test_refused(catalog: Any, filters: Any, code: str) -> None:

@@ -326,7 +326,7 @@ def test_a_malformed_entry_is_reported_by_name(file: Path) -> None:
         ({"url": "no url"}, "invalid-catalog-url"),
         ({"url": "nosuch://host/db"}, "invalid-catalog-url"),
         ({"url": "postgresql://ann:canary@host/db"}, "secret-in-url"),
-        ({"url": "sqlite:///x.db", "default-database": " "}, "blank-name"),
+        ({"url": "sqlite:///x.db", "default-database": " "}, "invalid-name"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:

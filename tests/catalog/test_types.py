@@ -41,7 +41,7 @@ def test_defined_type(definition: str, kind: type, children: list[str]) -> None:
     ("definition", "code"),
     [
         (parse_type("ARRAY<nobody>"),                             "unknown-type"),
-        (DataTypes.LIST_VIEW(DataTypes.INT()),                    "type-not-in-schema"),
+        (DataTypes.LIST_VIEW(DataTypes.INT()),                    "invalid-type"),
         (StructuredType(None, (), path=("c", "d", "other")),      "type-path-already-set"),
     ],
 )  # fmt: skip

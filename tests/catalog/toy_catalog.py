@@ -36,7 +36,7 @@ class ToyCatalog(Catalog):
 
     def create_database(self, name: str, database: CatalogDatabase, ignore_if_exists: bool) -> None:
         if not name.strip():
-            raise SchemaError("a database requires a name", code="blank-name")
+            raise SchemaError("a database requires a name", code="invalid-name")
         if name in self.databases and not ignore_if_exists:
             raise AlreadyExistsError(f"there is a database {name}", code="database-exists")
         self.databases.setdefault(name, database)

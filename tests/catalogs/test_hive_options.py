@@ -45,9 +45,9 @@ def test_settings_of_the_conf_dir_are_read(tmp_path: Path) -> None:
     ("options", "code"),
     [
         ({"hive_conf_dir": "nowhere"}, "not-found"),
-        ({"store_profile": "hive-db2"}, "unknown-store"),
+        ({"store_profile": "hive-db2"}, "invalid-argument"),
         ({"hive_conf": "x"}, "invalid-catalog-option"),
-        ({"default_database": " "}, "blank-name"),
+        ({"default_database": " "}, "invalid-name"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:

@@ -33,4 +33,4 @@ def test_types_with_sizes_are_read(text: str, flink: str) -> None:
 def test_other_types_are_refused(text: str, outer: str) -> None:
     with pytest.raises(UnsupportedError) as result:
         from_hive(outer.format(text))
-    assert result.value.code == "type-not-in-flink"
+    assert result.value.code == "type-not-supported"

@@ -147,4 +147,4 @@ def test_types_are_those_of_flinks_catalogs(backend: str, given: Any, expected: 
 def test_other_types_are_refused(given: Any) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         type_of(given, "postgresql")
-    assert "type-not-in-flink" == caught.value.code
+    assert "type-not-supported" == caught.value.code

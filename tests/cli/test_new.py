@@ -85,7 +85,7 @@ def test_a_name_that_no_package_can_have(kit: Kit, name: str, reason: str) -> No
     with pytest.raises(SchemaError) as caught:
         package_name(kit, name)
 
-    assert "invalid-package-name" == caught.value.code
+    assert "invalid-name" == caught.value.code
     assert caught.value.problem.partition(": ")[2].startswith(reason)
     assert caught.value.hint
 
@@ -201,9 +201,7 @@ def test_an_invalid_name_is_refused_with_its_code(folder: Path) -> None:
     done = invoke("connector", "json")
 
     assert 2 == done.exit_code
-    assert "schema-core: error[invalid-package-name]: invalid name of a package 'json'" in (
-        done.stderr
-    )
+    assert "schema-core: error[invalid-name]: invalid name of a package 'json'" in (done.stderr)
     assert "hint: use a longer name, such as 'json-connector'" in done.stderr
     assert set() == tree(folder)
 

@@ -79,7 +79,7 @@ REFUSED: list[tuple[list[Any], str]] = [
     ([TableChange.add(UnresolvedPrimaryKey("pk", ("a",)))], "nullable-primary-key"),
     ([TableChange.reset("connector", "x")], "missing-connector"),
     ([TableChange.set("connector", "y")], "change-does-not-fit"),
-    ([1], "wrong-argument"),
+    ([1], "invalid-argument"),
 ]
 
 

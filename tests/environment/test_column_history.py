@@ -132,7 +132,7 @@ RESERVED = "reserved-option"
         (f"ALTER TABLE t RESET ('{KEY}')", RESERVED),
         (f"ALTER TABLE t SET ('{DIRECTORY}' = '')", RESERVED),
         (f"CREATE TABLE u (a INT) WITH ('connector' = 'print', '{KEY}' = '')", RESERVED),
-        ("ALTER TABLE t RENAME r.y.`element`.n TO v", "invalid-field-name"),
+        ("ALTER TABLE t RENAME r.y.`element`.n TO v", "invalid-type"),
         ("ALTER TABLE t RENAME r.q TO p", "unknown-field"),
         ("ALTER TABLE t RENAME id.q TO p", "unknown-field"),
         ("ALTER TABLE t RENAME q.x TO p", "unknown-column"),

@@ -190,7 +190,8 @@ def test_each_value_of_a_secret_has_its_own_name(env: TableEnvironment) -> None:
         ("CREATE TABLE sink WITH ('connector' = 'blackhole') AS SELECT 1 AS a", "table-exists"),
         ("CREATE TABLE x WITH ('connector' = 'blackhole', 'no' = '1') AS SELECT 1 AS a",
          "unknown-option"),
-        ("CREATE TABLE x WITH ('connector' = 'blackhole') AS SELECT NULL AS a", "untyped-null"),
+        ("CREATE TABLE x WITH ('connector' = 'blackhole') AS SELECT NULL AS a",
+         "data-type-not-inferred"),
     ],
 )  # fmt: skip
 def test_what_has_no_plan(env: TableEnvironment, statement: str, code: str) -> None:

@@ -106,4 +106,4 @@ def test_completion_never_raises(text: str, position: int) -> None:
 def test_a_statement_that_is_not_a_string_is_refused(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.complete_statement(None, 0)  # type: ignore[arg-type]
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code

@@ -74,16 +74,16 @@ def test_types_are_inferred_from_elements(
 @pytest.mark.parametrize(
     ("rows", "schema", "code"),
     [
-        ([("x",)], "ROW<a INT>", "not-a-value"),
-        ([(None,)], "ROW<a INT NOT NULL>", "not-a-value"),
-        ([(1, 2)], "ROW<a INT>", "invalid-row-values"),
+        ([("x",)], "ROW<a INT>", "invalid-data"),
+        ([(None,)], "ROW<a INT NOT NULL>", "invalid-data"),
+        ([(1, 2)], "ROW<a INT>", "invalid-data"),
         ([(None,)], None, "data-type-not-inferred"),
         ([(1,), ("x",)], None, "data-type-not-inferred"),
         ([1], None, "data-type-not-inferred"),
         ([(1,)], ["a", "b"], "column-count-mismatch"),
-        ([(1,)], 5, "wrong-argument"),
-        ([(1,)] * 10_001, None, "too-many-rows"),
-        (5, None, "wrong-argument"),
+        ([(1,)], 5, "invalid-argument"),
+        ([(1,)] * 10_001, None, "limit-exceeded"),
+        (5, None, "invalid-argument"),
     ],
 )
 def test_invalid_elements_are_refused(
@@ -170,7 +170,7 @@ def test_frames_of_pandas(environment: TableEnvironment) -> None:
     ]
     with pytest.raises(SchemaCoreError) as caught:
         environment.from_pandas([1])
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_arguments_of_a_wrong_type_are_refused(environment: TableEnvironment, us
     with pytest.raises(SchemaCoreError) as caught:
         use(environment)
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_rows_of_expressions(environment: TableEnvironment) -> None:
@@ -237,7 +237,7 @@ def test_rows_of_expressions(environment: TableEnvironment) -> None:
     assert ["x"] == single.column_names()
     with pytest.raises(SchemaError) as caught:
         environment.from_elements([row(1)], "ROW<x INT, y INT>")
-    assert "invalid-row-values" == caught.value.code
+    assert "invalid-data" == caught.value.code
     with pytest.raises(SchemaError, match="schema must be a row type") as caught:
         environment.from_elements([row(1, 2)])
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code

@@ -415,7 +415,7 @@ def test_timeouts_are_integers(limit: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         run(Step()).wait(limit)
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_savepoints_are_refused() -> None:
@@ -1086,7 +1086,7 @@ def test_a_graph_is_described_by_the_names_of_its_hooks() -> None:
     assert 3 == len(graph.hooks)
     with pytest.raises(SchemaError) as wrong:
         graph.register_job_status_hook(object())  # type: ignore[arg-type]
-    assert "wrong-argument" == wrong.value.code
+    assert "invalid-argument" == wrong.value.code
 
 
 def test_a_client_does_not_keep_what_the_engine_holds_for_its_job() -> None:

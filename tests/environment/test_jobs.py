@@ -262,7 +262,7 @@ def test_a_descriptor_without_columns_has_those_of_the_query(
         ("(a INT METADATA VIRTUAL)", "SELECT a FROM s", "unsupported-column-kind"),
         ("(n INT NOT NULL)", "SELECT a FROM s", "missing-default"),
         ("(PRIMARY KEY (b) NOT ENFORCED)", "SELECT a, b FROM s", "nullable-primary-key"),
-        ("", "SELECT NULL AS a", "untyped-null"),
+        ("", "SELECT NULL AS a", "data-type-not-inferred"),
         ("", "SELECT gone FROM s", "unknown-column"),
     ],
 )  # fmt: skip
@@ -437,7 +437,7 @@ def test_options_of_a_saved_table_do_not_change_it(environment: TableEnvironment
 @pytest.mark.parametrize(
     ("query", "path", "refusal"),
     [
-        ("SELECT NULL AS n", "copy", "untyped-null"),
+        ("SELECT NULL AS n", "copy", "data-type-not-inferred"),
         ("SELECT a FROM s", "one.two.three.four", "syntax"),
         ("SELECT a FROM s", "nowhere.copy", "database-not-found"),
     ],
@@ -462,7 +462,7 @@ def test_create_table_takes_options_and_a_query(
     assert ["copy"] == [job["into"] for job in planner.jobs]
     with pytest.raises(SchemaCoreError) as caught:
         environment.create_table("other", {"connector": "blackhole"}, True)  # type: ignore[call-overload]
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_a_statement_set_creates_tables(environment: TableEnvironment, planner: Noting) -> None:

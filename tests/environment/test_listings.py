@@ -77,7 +77,7 @@ def test_names(environment: TableEnvironment, statement: str, expected: list[str
     [
         ("SHOW TABLES FROM nodb", "database-not-found"),
         ("SHOW TABLES FROM nocat.d", "catalog-not-found"),
-        ("SHOW TABLES FROM a.b.c", "invalid-path-length"),
+        ("SHOW TABLES FROM a.b.c", "invalid-path"),
         ("SHOW PARTITIONS t2", "table-not-found"),
         ("SHOW CREATE VIEW t", "wrong-object-kind"),
         ("DESCRIBE nothing", "table-not-found"),

@@ -143,7 +143,7 @@ def test_a_typed_option_of_another_type_is_refused(get: str) -> None:
 def test_negative_durations_are_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         TableConfig().set_idle_state_retention(timedelta(milliseconds=-1))
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"
 
 
 @pytest.mark.parametrize("kind", PARSERS)
@@ -167,7 +167,7 @@ def test_a_value_that_is_not_a_string_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         TableDescriptor.for_connector("filesystem").option("k", 10**5_000)
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 @pytest.mark.parametrize("key", [5, None, ["k"], b"k"])
@@ -192,7 +192,7 @@ def test_a_configuration_holds_strings_only(
 
     with pytest.raises(SchemaError) as caught:
         access(options, key)
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
     assert key not in options
     assert {"k": "v"} == options.to_dict()
 

@@ -150,7 +150,7 @@ def test_names_of_hooks_are_unique() -> None:
     for name, factory in (("", list), (" ", list), ("x", 1), (1, list)):
         with pytest.raises(SchemaError) as wrong:
             environment.register_job_status_hook(name, factory)  # type: ignore[arg-type]
-        assert "wrong-argument" == wrong.value.code
+        assert "invalid-argument" == wrong.value.code
 
 
 def test_doctor_lists_discovered_packages(environment: TableEnvironment) -> None:
@@ -347,7 +347,7 @@ def test_functions_of_a_package(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError):
         environment.sql_query("SELECT twice(1)")
 
-    for name, code in (("wrong", "wrong-argument"), ("nothing", "module-not-found")):
+    for name, code in (("wrong", "invalid-argument"), ("nothing", "module-not-found")):
         with pytest.raises(SchemaCoreError) as caught:
             environment.load_module(name)
         assert code == caught.value.code

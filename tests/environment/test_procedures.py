@@ -114,7 +114,7 @@ def test_a_catalog_without_procedures_lists_none(environment: TableEnvironment) 
         ("CALL mine.`default`.repeat(text => 'x', text => 'y')", "wrong-argument-count"),
         ("CALL mine.`default`.repeat('x', 'y')", "wrong-argument-type"),
         ("CALL mine.`default`.repeat('x', nothing)", "unknown-column"),
-        ("CALL mine.`default`.lie()", "not-a-value"),
+        ("CALL mine.`default`.lie()", "invalid-data"),
         ("CALL mine.`default`.fail()", "external-failure"),
     ],
 )
@@ -133,7 +133,7 @@ def test_the_error_of_a_procedure_is_its_cause() -> None:
 def test_null_is_not_a_row_of_a_result() -> None:
     with pytest.raises(SchemaError) as caught:
         Procedure.of(lambda: [None], [], ROW).call()
-    assert "not-a-value" == caught.value.code
+    assert "invalid-data" == caught.value.code
     assert [None] == Procedure.of(lambda: [None], [], "INT").call()
 
 

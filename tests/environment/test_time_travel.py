@@ -133,7 +133,7 @@ def test_what_is_refused(environment: TableEnvironment, query: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.sql_query(query)
 
-    assert caught.value.code in {"time-travel-not-supported", "untyped-null"}
+    assert caught.value.code in {"time-travel-not-supported", "data-type-not-inferred"}
 
 
 def test_tables_without_a_version_at_the_time(environment: TableEnvironment) -> None:

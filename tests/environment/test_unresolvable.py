@@ -192,7 +192,7 @@ def test_restore_is_a_compare_and_set(environment: TableEnvironment) -> None:
     assert before == catalog.get_table(path)
     with pytest.raises(SchemaCoreError) as caught:
         catalog.restore_table(path, before)
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 @pytest.fixture

@@ -117,13 +117,13 @@ def test_sql_is_that_of_pyflink(expression: Expression, text: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "code"),
     [
-        (lambda: col(5), "wrong-argument"),  # type: ignore[arg-type]
-        (lambda: a.cast("STRING"), "wrong-argument"),  # type: ignore[arg-type]
-        (lambda: call(5), "wrong-argument"),  # type: ignore[arg-type]
-        (lambda: expressions.call_sql(5), "wrong-argument"),  # type: ignore[arg-type]
-        (lambda: a.millis, "wrong-argument"),
-        (a.uper_case, "not-an-expression"),  # type: ignore[attr-defined]
-        (lambda: row_interval(-5), "wrong-argument"),
+        (lambda: col(5), "invalid-argument"),  # type: ignore[arg-type]
+        (lambda: a.cast("STRING"), "invalid-argument"),  # type: ignore[arg-type]
+        (lambda: call(5), "invalid-argument"),  # type: ignore[arg-type]
+        (lambda: expressions.call_sql(5), "invalid-argument"),  # type: ignore[arg-type]
+        (lambda: a.millis, "invalid-argument"),
+        (a.uper_case, "invalid-argument"),  # type: ignore[attr-defined]
+        (lambda: row_interval(-5), "invalid-argument"),
         (lambda: a.distinct, "not-an-aggregate"),
         (lambda: a.over("w"), "not-an-aggregate"),
     ],

@@ -130,7 +130,7 @@ def test_columns_of_unsupported_types_raise(type_: str) -> None:
     with pytest.raises(SchemaError) as caught:
         ColumnScope({"a": parse_type(type_)})
 
-    assert caught.value.code == "type-not-in-sql"
+    assert caught.value.code == "type-not-supported"
 
 
 def test_an_attribute_of_a_structured_type_may_have_type_null() -> None:

@@ -254,13 +254,13 @@ def test_another_func_type_is_refused() -> None:
     for declare in (udf, udaf, udtaf):
         with pytest.raises(SchemaError, match="func_type must be 'general'") as caught:
             declare(lambda a: a, result_type="INT", func_type="arrow")
-        assert "wrong-argument" == caught.value.code
+        assert "invalid-argument" == caught.value.code
 
 
 def test_a_table_function_requires_result_types() -> None:
     with pytest.raises(SchemaError, match="result_types must not be empty") as caught:
         udtf(Split(), result_types=[])
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_an_unregistered_function_is_typed_but_not_serializable() -> None:

@@ -114,4 +114,4 @@ def test_exponential_rewrites_raise(depth: int) -> None:
     with pytest.raises(SchemaError) as caught:
         typed_and_printed("NULLIF(" * depth + "i" + ", 0)" * depth)
 
-    assert "too-deep" == caught.value.code
+    assert "limit-exceeded" == caught.value.code

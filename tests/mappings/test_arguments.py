@@ -75,7 +75,7 @@ def test_names_and_comments_are_strings(to_field: Any, arguments: tuple[Any, ...
     with pytest.raises(SchemaCoreError) as caught:
         to_field(*arguments)
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_arrow_types_are_not_flink_types() -> None:

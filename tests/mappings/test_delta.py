@@ -89,7 +89,7 @@ def test_unknown_types_are_refused(stored: object) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         from_delta_field({"name": "a", "type": stored, "nullable": True, "metadata": {}})
 
-    assert "type-not-in-flink" == caught.value.code
+    assert "type-not-supported" == caught.value.code
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_unsupported_source_types_are_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("f", DistinctType(MONEY.path, DataTypes.DESCRIPTOR()))
 
-    assert "type-not-in-arrow" == caught.value.code
+    assert "type-not-supported" == caught.value.code
 
 
 def test_a_path_with_two_definitions_is_omitted() -> None:

@@ -34,7 +34,7 @@ def places(script: ForeignScript) -> list[tuple[str, int, int]]:
         ("postgres", "CREATE TABLE b AS SELECT 1 AS x;", [("missing-columns", 2, 16)]),
         ("postgres", "CREATE TABLE a (y int);", [("table-exists", 2, 1)]),
         ("postgres", "COPY a FROM stdin;\n1", [("syntax", 2, 1)]),
-        ("postgres", f"CREATE TABLE b (x {'(' * 100}1{')' * 100});", [("too-deep", 2, 82)]),
+        ("postgres", f"CREATE TABLE b (x {'(' * 100}1{')' * 100});", [("limit-exceeded", 2, 82)]),
         ("mysql", "CREATE TABLE `b (x int);", [("syntax", 2, 14)]),
         ("mysql", "CREATE TABLE b (x int) COMMENT 'it's';", [("syntax", 2, 37)]),
         ("sqlite", "CREATE TABLE [b (x int);", [("syntax", 2, 14)]),
@@ -64,7 +64,7 @@ def test_a_column_without_a_type_of_flink_is_an_error_and_a_loss() -> None:
     (table,) = script.tables
 
     assert str(table.schema) == "(\n  `a` INT NOT NULL,\n  `c` INT\n)"
-    assert places(script) == [("type-not-in-flink", 3, 3)]
+    assert places(script) == [("type-not-supported", 3, 3)]
     assert script.errors[0].path == ("table 't'", "column 'b'")
     assert [(loss.path, loss.source, loss.line, loss.column) for loss in table.losses] == [
         (("b",), "nope", 3, 3), (("c",), "a generated column", 4, 3),

@@ -59,7 +59,7 @@ def test_the_meaning_of_a_bare_timestamp_is_an_option() -> None:
 def test_depth_is_limited(opening: str) -> None:
     with pytest.raises(ParseError) as caught:
         parse_spark_type(opening * 100_000)
-    assert "too-deep" == caught.value.code
+    assert "limit-exceeded" == caught.value.code
 
     levels = MAX_DEPTH - 1
     assert isinstance(parse_spark_type(opening * levels + "int" + ">" * levels), dict)
@@ -90,7 +90,7 @@ def test_ddl_columns_without_a_flink_type() -> None:
     result = from_ddl("a INT, b INTERVAL, c STRING COLLATE UNICODE_CI, d GEOMETRY(4326), e CHAR(0)")
 
     assert ["`a` INT", "`c` STRING"] == [str(column) for column in result.schema.columns]
-    assert ["type-not-in-flink", "type-not-in-flink", "invalid-type-parameter"] == [
+    assert ["type-not-supported", "type-not-supported", "invalid-type"] == [
         diagnostic.code for diagnostic in result.refused
     ]
     assert [("c",)] == [loss.path for loss in result.losses]
@@ -148,7 +148,7 @@ def test_depth_of_json_is_limited() -> None:
         deep = FIELD.replace('"long"', array * levels + '"long"' + "}" * levels)
         with pytest.raises(SchemaCoreError) as caught:
             parse_json(f'{{"type": "struct", "fields": [{deep}]}}')
-        assert caught.value.code in {"too-deep", "text-too-long"}
+        assert "limit-exceeded" == caught.value.code
 
 
 def test_classes_named_in_json_are_not_imported() -> None:
@@ -156,4 +156,4 @@ def test_classes_named_in_json_are_not_imported() -> None:
     field = json.loads(FIELD) | {"type": {**udt, "sqlType": "long"}}
     result = from_json(json.dumps({"type": "struct", "fields": [field]}))
 
-    assert ["type-not-in-flink"] == [diagnostic.code for diagnostic in result.refused]
+    assert ["type-not-supported"] == [diagnostic.code for diagnostic in result.refused]

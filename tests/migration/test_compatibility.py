@@ -222,12 +222,12 @@ def test_severities_may_be_set() -> None:
 @pytest.mark.parametrize(
     ("call", "code"),
     [
-        (lambda item: check_compatibility([item], item, rules="arvo"), "rule-set-unknown"),
-        (lambda old: check_compatibility([old], old, severities={"x": LEVEL}), "finding-unknown"),
-        (lambda item: Acceptance("x", (), "why", date(2027, 1, 1)), "finding-unknown"),
-        (lambda item: Acceptance("type-changed", (), " ", date(2027, 1, 1)), "wrong-argument"),
-        (lambda item: can_read_old_data(item, WRONG), "wrong-argument"),
-        (lambda item: can_read_old_data(item, item, WRONG), "wrong-argument"),
+        (lambda item: check_compatibility([item], item, rules="arvo"), "invalid-argument"),
+        (lambda old: check_compatibility([old], old, severities={"x": LEVEL}), "invalid-argument"),
+        (lambda item: Acceptance("x", (), "why", date(2027, 1, 1)), "invalid-argument"),
+        (lambda item: Acceptance("type-changed", (), " ", date(2027, 1, 1)), "invalid-argument"),
+        (lambda item: can_read_old_data(item, WRONG), "invalid-argument"),
+        (lambda item: can_read_old_data(item, item, WRONG), "invalid-argument"),
     ],
 )  # fmt: skip
 def test_wrong_arguments_are_refused(call: object, code: str) -> None:

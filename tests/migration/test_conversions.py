@@ -126,4 +126,4 @@ def test_what_fails_cannot_be_accepted() -> None:
     with pytest.raises(SchemaError) as caught:
         plan(table, table, accept=["cast-failed"])
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code

@@ -304,13 +304,13 @@ INVALID: list[tuple[Any, str]] = [
     (lambda: diff(schema("a INT"), schema("b INT"), renames={"a": "x"}), "unknown-column"),
     (lambda: diff(schema(*AB), schema("c INT"), renames={"a": "c", "b": "c"}), "duplicate-column"),
     (lambda: diff(schema("a INT"), schema("b INT"), renames=PATH_OF_NO_FIELD), "unknown-column"),
-    (lambda: diff(schema("a INT"), schema(), renames=["a"]), "wrong-argument"),  # type: ignore[arg-type]
-    (lambda: diff("a INT", schema()), "wrong-argument"),  # type: ignore[arg-type]
-    (lambda: apply([1], schema()), "wrong-argument"),  # type: ignore[list-item]
-    (lambda: apply([], "a INT"), "wrong-argument"),  # type: ignore[type-var]
-    (lambda: AddColumn("a INT"), "wrong-argument"),  # type: ignore[arg-type]
-    (lambda: TableChange.modify(INDEX, INDEX), "wrong-argument"),
-    (lambda: TableChange.modify(A, KEY), "wrong-argument"),
+    (lambda: diff(schema("a INT"), schema(), renames=["a"]), "invalid-argument"),  # type: ignore[arg-type]
+    (lambda: diff("a INT", schema()), "invalid-argument"),  # type: ignore[arg-type]
+    (lambda: apply([1], schema()), "invalid-argument"),  # type: ignore[list-item]
+    (lambda: apply([], "a INT"), "invalid-argument"),  # type: ignore[type-var]
+    (lambda: AddColumn("a INT"), "invalid-argument"),  # type: ignore[arg-type]
+    (lambda: TableChange.modify(INDEX, INDEX), "invalid-argument"),
+    (lambda: TableChange.modify(A, KEY), "invalid-argument"),
 ]
 
 

@@ -202,8 +202,8 @@ def test_definitions_of_a_python_module(
         result = import_definitions(environment, "shop_tables_of_a_test:TABLES")
         assert ["t"] == [path.object_name for path in result.objects]
         for target, code in (
-            ("shop_tables_of_a_test:WRONG", "wrong-argument"),
-            ("shop_tables_of_a_test:schema", "wrong-argument"),
+            ("shop_tables_of_a_test:WRONG", "invalid-argument"),
+            ("shop_tables_of_a_test:schema", "invalid-argument"),
             ("shop_tables_of_a_test:ABSENT", "definitions-not-found"),
             ("shop_tables_of_a_test", "definitions-not-found"),
             ("absent_module:T", "definitions-not-found"),

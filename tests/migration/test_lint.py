@@ -361,7 +361,7 @@ def test_settings_accept_and_change_severities(tmp_path: Path) -> None:
                   {"accepted": {"0001_a:nope": "x"}}):  # fmt: skip
         with pytest.raises(SchemaCoreError) as caught:
             lint_migrations(tmp_path, **wrong)
-        assert "finding-unknown" == caught.value.code
+        assert "invalid-argument" == caught.value.code
 
 
 # --- the scratch catalog -------------------------------------------------------------------------

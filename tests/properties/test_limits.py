@@ -242,5 +242,5 @@ def test_unknown_store_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         get_store_limits("oracle")
 
-    assert "unknown-store" == caught.value.code
+    assert "invalid-argument" == caught.value.code
     assert "hive-oracle" in str(caught.value.hint)

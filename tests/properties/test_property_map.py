@@ -140,7 +140,7 @@ def changed(**changes: str | None) -> dict[str, str]:
         ("invalid-key-value", changed(distribution__kind="hash")),
         ("invalid-key-value", changed(distribution__buckets="1.5")),
         ("invalid-key-value", changed(schema__99999999999__name="far")),
-        ("blank-name", changed(schema__primary_key__name=" ")),
+        ("invalid-name", changed(schema__primary_key__name=" ")),
         ("missing-key-columns", changed(schema__primary_key__columns=",")),
     ],
 )
@@ -361,4 +361,4 @@ def test_unknown_policy_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         encode_table(resolve_table(TABLE, RESOLVER), on_loss="ignore")  # type: ignore[arg-type]
 
-    assert "unknown-policy" == caught.value.code
+    assert "invalid-argument" == caught.value.code

@@ -62,7 +62,7 @@ def test_invalid_type_information_is_refused(old: str) -> None:
     with pytest.raises(SchemaError) as caught:
         read_map(columns(f"a: type={old}"))
 
-    assert ("invalid-legacy-type", ("schema.0.type",)) == (caught.value.code, caught.value.path)
+    assert ("invalid-type", ("schema.0.type",)) == (caught.value.code, caught.value.path)
 
 
 def test_sql_type_overrides_type_information() -> None:

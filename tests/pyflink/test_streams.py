@@ -129,7 +129,7 @@ def test_the_parallelism_is_positive_or_the_default() -> None:
     for number in (0, -2):
         with pytest.raises(SchemaError) as caught:
             env.set_parallelism(number)
-        assert "wrong-argument" == caught.value.code
+        assert "invalid-argument" == caught.value.code
 
     assert 3 == env.set_parallelism(3).get_parallelism()
     tables = StreamTableEnvironment.create(env.set_parallelism(-1))
@@ -195,25 +195,25 @@ def test_the_environment_refuses_what_needs_flink() -> None:
 @pytest.mark.parametrize(
     ("use", "code"),
     [
-        (lambda env: numbers(env).map(3), "wrong-argument"),
-        (lambda env: numbers(env).map(abs, "INT"), "wrong-argument"),
-        (lambda env: numbers(env).project(0), "wrong-argument"),
-        (lambda env: numbers(env).key_by(abs).sum(1), "wrong-argument"),
-        (lambda env: numbers(env).union(env.from_collection([])), "wrong-argument"),
-        (lambda env: env.from_collection(3), "wrong-argument"),
+        (lambda env: numbers(env).map(3), "invalid-argument"),
+        (lambda env: numbers(env).map(abs, "INT"), "invalid-argument"),
+        (lambda env: numbers(env).project(0), "invalid-argument"),
+        (lambda env: numbers(env).key_by(abs).sum(1), "invalid-argument"),
+        (lambda env: numbers(env).union(env.from_collection([])), "invalid-argument"),
+        (lambda env: env.from_collection(3), "invalid-argument"),
         (lambda env: table_of(env, env.from_collection([1])), "needs-flink"),
-        (lambda env: table_of(env, env.from_collection(["a"], Types.INT())), "not-a-value"),
+        (lambda env: table_of(env, env.from_collection(["a"], Types.INT())), "invalid-data"),
         (
             lambda env: table_of(env, env.from_collection([(1,)], Types.ROW([]))),
-            "invalid-row-values",
+            "invalid-data",
         ),
         (
             lambda env: table_of(env, env.from_collection([Instant(0, 1)], Types.INSTANT())),
-            "not-a-value",
+            "invalid-data",
         ),
         (lambda env: table_of(env, numbers(env), col("a"), col("b")), "column-count-mismatch"),
         (lambda env: table_of(env, numbers(env), col("a") + 1), "needs-flink"),
-        (lambda _: Types.ROW_NAMED(["a"], []), "wrong-argument"),
+        (lambda _: Types.ROW_NAMED(["a"], []), "invalid-argument"),
     ],
 )
 def test_invalid_uses_have_codes(use: Any, code: str) -> None:

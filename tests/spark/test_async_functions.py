@@ -188,4 +188,4 @@ def test_asynchronous_functions_of_series_are_refused() -> None:
 
     with pytest.raises(SchemaError) as caught:
         udf(plus, result_type="BIGINT", func_type="pandas")
-    assert caught.value.code == "wrong-argument"
+    assert caught.value.code == "invalid-argument"

@@ -266,7 +266,7 @@ def test_unsupported_types_are_refused(
     with pytest.raises(SchemaError) as caught:
         csv.execute_sql(statement)
 
-    assert "type-not-in-file-format" == caught.value.code
+    assert "type-not-supported" == caught.value.code
 
 
 @pytest.mark.parametrize(

@@ -536,7 +536,7 @@ CREATE TABLE new_ (a BIGINT NOT NULL, b STRING) PARTITIONED BY (b) WITH ({});
         ("UPDATE people SET id = NULL", "job-failed"),
         ("-- rewrite: people\nALTER TABLE people MODIFY name INT", "rows-do-not-fit"),
         ("-- rewrite: people\n-- accept: null-value\nALTER TABLE people MODIFY name INT",
-         "wrong-argument"),
+         "invalid-argument"),
         ("-- rewrite: other\nALTER TABLE people MODIFY name INT", "invalid-migration-file"),
         ("-- accept: too-long\n-- rewrite: people\nALTER TABLE people ADD x INT",
          "invalid-migration-file"),

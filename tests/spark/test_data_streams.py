@@ -144,7 +144,7 @@ def test_a_schema_and_a_mode_of_changes(tables: StreamTableEnvironment) -> None:
     assert "LONG" in str(upserts.get_type()).upper()
     with pytest.raises(SchemaCoreError, match="those of the schema n INT") as caught:
         tables.to_changelog_stream(table, other)
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
     with pytest.raises(SchemaCoreError, match="update changes") as caught:
         tables.to_changelog_stream(table, None, ChangelogMode.insert_only())
     assert "streaming-not-supported" == caught.value.code
@@ -175,10 +175,10 @@ def test_a_stream_of_changes_is_a_table(
     assert values == collect(tables.from_changelog_stream(stream, keyed.build(), upserts))
     absent = Schema.new_builder().column("id", "INT NOT NULL").primary_key("id").build()
     uses: list[tuple[Callable[[], object], str]] = [
-        (lambda: tables.from_data_stream(stream), "wrong-argument"),
+        (lambda: tables.from_data_stream(stream), "invalid-argument"),
         (lambda: tables.from_changelog_stream(stream, schema, ChangelogMode.insert_only()),
-         "wrong-argument"),
-        (lambda: tables.from_changelog_stream(stream, schema, upserts), "wrong-argument"),
+         "invalid-argument"),
+        (lambda: tables.from_changelog_stream(stream, schema, upserts), "invalid-argument"),
         (lambda: tables.from_changelog_stream(stream, absent, upserts), "unknown-column"),
         (lambda: tables.from_changelog_stream(stream, computed), "needs-flink"),
     ]  # fmt: skip

@@ -151,8 +151,8 @@ def test_a_seed_makes_rows_the_same_however_many_tasks_generate_them(rows: Rows)
 #: Columns, options -> code and part of the message. Flink refuses the same ones.
 REFUSED = [
     ("a INT", {"number_of_rows": ""}, "unbounded-table", "unbounded"),
-    ("a VARIANT", {}, "type-not-generated", "VARIANT"),
-    ("a ARRAY<VARIANT>", {}, "type-not-generated", "VARIANT"),
+    ("a VARIANT", {}, "type-not-supported", "VARIANT"),
+    ("a ARRAY<VARIANT>", {}, "type-not-supported", "VARIANT"),
     ("a INT", {"fields__a__kind": "RANDOM"}, "invalid-option-value", "random, sequence"),
     ("a INT", {"fields__b__kind": "random"}, "unknown-option", "fields.b.kind"),
     ("a INT", {"fields__a__length": "3"}, "unknown-option", "fields.a.length"),
@@ -175,7 +175,7 @@ REFUSED = [
     ("a INT", {"fields__a__min": "x"}, "invalid-option-value", "'x'"),
     ("a INT", {"fields__a__kind": "sequence", "fields__a__start": "1"}, "missing-option", ".end"),
     ("a INT", {"fields__a__start": "1"}, "unknown-option", "fields.a.start"),
-    ("a BOOLEAN", {"fields__a__kind": "sequence"}, "type-not-generated", "no sequences"),
+    ("a BOOLEAN", {"fields__a__kind": "sequence"}, "type-not-supported", "no sequences"),
     ("a INT", {"fields__a__kind": "sequence", "fields__a__start": "5", "fields__a__end": "3"},
      "invalid-option-value", "start 5, end 3"),
     ("a TINYINT", {"fields__a__kind": "sequence", "fields__a__start": "5", "fields__a__end": "300"},

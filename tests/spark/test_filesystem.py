@@ -373,7 +373,7 @@ def test_json_has_keys_of_strings_only(
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql(statement)
 
-    assert "type-not-in-file-format" == caught.value.code
+    assert "type-not-supported" == caught.value.code
 
 
 def test_json_without_null_fields(environment: TableEnvironment, tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
     [
         (lambda t: t.select(split(col("line"))), "not-executable"),
         (lambda t: t.select(top(col("line"))), "not-executable"),
-        (lambda t: t.flat_aggregate(udaf(Median())(col("id"))), "wrong-argument"),
+        (lambda t: t.flat_aggregate(udaf(Median())(col("id"))), "invalid-argument"),
         (lambda t: t.select(udf(lambda a: a, result_type=INT)(1, 2)), "wrong-argument-count"),
         (lambda t: t.select(udf(len, result_type=INT)(col("id"))), "job-failed"),
         (
@@ -257,8 +257,8 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
             ),
             "job-failed",
         ),
-        (lambda t: udf(len, result_type=INT, func_type="arrow"), "wrong-argument"),
-        (lambda t: t.flat_map(split.alias("word", "length")), "wrong-argument"),
+        (lambda t: udf(len, result_type=INT, func_type="arrow"), "invalid-argument"),
+        (lambda t: t.flat_map(split.alias("word", "length")), "invalid-argument"),
     ],
 )
 def test_what_is_refused(words: Table, build: Any, code: str) -> None:

@@ -102,7 +102,7 @@ def test_refused_types_are_reported_before_writing(spark: SparkSession, type_: s
     assert "refused" in {loss.kind.word for loss in losses(schema, "hive")}
     with pytest.raises(UnsupportedError) as caught:
         to_struct_type(schema, target="hive")
-    assert ["type-not-in-hive"] == [diagnostic.code for diagnostic in caught.value.diagnostics]
+    assert ["type-not-supported"] == [diagnostic.code for diagnostic in caught.value.diagnostics]
     with pytest.raises(Exception, match=r"(?i)hive|schema|already exists"):
         saved(spark, schema, "parquet", struct=to_struct_type(schema))
 

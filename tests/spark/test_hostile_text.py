@@ -54,7 +54,7 @@ def is_name(text: str) -> bool:
     try:
         T.ROW([T.FIELD(text, T.INT())])
     except SchemaError as error:
-        return error.code != "invalid-field-name"
+        return error.code != "invalid-type"
     return True
 
 

@@ -141,7 +141,7 @@ def test_a_catalog_shows_the_tables_of_a_server(pg: Tables) -> None:
         assert [] == pg.rows(f"SELECT * FROM pg.{database}.plain")
         pg.insert(f"INSERT INTO pg.{database}.plain VALUES (5)")
         assert [(5,)] == pg.run("SELECT a FROM plain")
-        assert "type-not-in-flink" == pg.code(f"SELECT * FROM pg.{database}.odd")[0]
+        assert "type-not-supported" == pg.code(f"SELECT * FROM pg.{database}.odd")[0]
         shown = "".join(map(str, pg.rows(f"SHOW CREATE TABLE pg.{database}.`web.orders`")))
         assert str(pg.options["password"]) not in shown
     finally:
@@ -276,10 +276,10 @@ def test_types_and_columns_that_the_database_does_not_have(pg: Tables) -> None:
 
     for position, (column, code, part) in enumerate(
         (
-            ("a BINARY(2)", "type-not-in-database", "column 'a'"),
-            ("a TIMESTAMP(9)", "type-not-in-database", "a precision of at most 6"),
-            ("a MAP<INT, INT>", "type-not-in-database", "MAP<INT, INT>"),
-            ("a ARRAY<ARRAY<INT>>", "type-not-in-database", "ARRAY<INT>"),
+            ("a BINARY(2)", "type-not-supported", "column 'a'"),
+            ("a TIMESTAMP(9)", "type-not-supported", "a precision of at most 6"),
+            ("a MAP<INT, INT>", "type-not-supported", "MAP<INT, INT>"),
+            ("a ARRAY<ARRAY<INT>>", "type-not-supported", "ARRAY<INT>"),
             ("a DOUBLE", "jdbc-type-mismatch", "cannot read PostgreSQL's int4 as DOUBLE"),
             ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
             ("b INT", "column-not-in-database", "column 'b'"),
@@ -344,7 +344,7 @@ def test_sqlite_checks_the_type_of_each_value(lite: Tables) -> None:
         lite.run("DELETE FROM t WHERE id <> 1")
         lite.run("INSERT INTO t (id) VALUES (2)")
     lite.create("f", "r FLOAT", "t")
-    assert lite.code("SELECT * FROM f")[0] == "type-not-in-database"
+    assert lite.code("SELECT * FROM f")[0] == "type-not-supported"
 
 
 def test_sqlite_compares_strings_as_flink_and_refuses_nan(lite: Tables) -> None:
@@ -1217,7 +1217,7 @@ def test_types_and_names_of_each_dialect(dialect: Any) -> None:
     for text in ("MULTISET<INT>", "ROW<a INT>", "TIMESTAMP(9)"):
         with pytest.raises(SchemaCoreError) as caught:
             dialect.check_type(parse_type(text))
-        assert caught.value.code == "type-not-in-database"
+        assert caught.value.code == "type-not-supported"
     for wrong in ("", "a.", ".a", "a..b"):
         with pytest.raises(SchemaCoreError):
             dialect.path(wrong)

@@ -353,7 +353,7 @@ def test_types_that_are_refused(
     url = {} if form == "avro" else {f"{form}.url": "http://127.0.0.1:9"}
     create(environment, f"a {type_}", format=form, **url)
 
-    assert code(environment, "SELECT * FROM t")[0] == "type-not-in-message"
+    assert code(environment, "SELECT * FROM t")[0] == "type-not-supported"
 
 
 @pytest.mark.parametrize(

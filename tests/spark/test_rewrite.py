@@ -205,7 +205,7 @@ def test_what_fails_cannot_be_accepted(environment: TableEnvironment, tmp_path: 
     for kind in ("null-value", "unknown"):
         with pytest.raises(SchemaCoreError) as caught:
             rewrite_table(environment, "t", columns(**SAME), accept=[kind])
-        assert "wrong-argument" == caught.value.code
+        assert "invalid-argument" == caught.value.code
 
 
 def test_a_definition_with_other_partitions(environment: TableEnvironment, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_renames_of_fields_are_refused(environment: TableEnvironment, tmp_path: 
     with pytest.raises(SchemaCoreError) as caught:
         rewrite_table(environment, "t", wanted, renames=renames)
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_views_are_refused(environment: TableEnvironment) -> None:

@@ -107,4 +107,4 @@ def test_rows_that_do_not_fit_stop_a_migration_before_it_is_applied(shell: Shell
 def test_options_that_exclude_each_other(shell: Shell, options: tuple[str, ...]) -> None:
     shell.run("upgrade", *options, status=2)
 
-    assert "wrong-argument" in shell.errors
+    assert "invalid-argument" in shell.errors

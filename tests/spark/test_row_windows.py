@@ -73,4 +73,4 @@ def test_windows_of_rows_need_a_processing_time_and_have_no_bounds(table: Table)
     ):
         with pytest.raises(SchemaCoreError) as caught:
             use()
-        assert "wrong-argument" == caught.value.code
+        assert "invalid-argument" == caught.value.code

@@ -187,7 +187,7 @@ def test_only_a_spark_session_is_accepted() -> None:
     with pytest.raises(SchemaError) as caught:
         environment.execute_sql("SELECT 1")
 
-    assert "wrong-argument" == caught.value.code
+    assert "invalid-argument" == caught.value.code
 
 
 def test_a_stopped_session_is_not_replaced() -> None:

@@ -70,7 +70,7 @@ def test_rate_refuses_other_columns_options_and_batch_jobs(env: TableEnvironment
     rate = "'connector' = 'rate'"
     code, shown = refused(env, "`value` INT, v BIGINT, `timestamp` TIMESTAMP(9)", rate)
 
-    assert "type-not-generated" == code
+    assert "type-not-supported" == code
     assert "the type must be BIGINT, got INT" in shown
     assert "generates the columns 'timestamp' and 'value' only" in shown
     assert "of up to 6 digits, got TIMESTAMP(9)" in shown
@@ -117,7 +117,7 @@ def test_socket_refuses_other_columns_options_and_checkpoints(
     options = "'connector' = 'socket', 'hostname' = '127.0.0.1', 'port' = '9'"
 
     for columns in ("a INT", "a STRING, b STRING", "a VARCHAR(3)"):
-        assert "type-not-in-file-format" == refused(env, columns, options)[0]
+        assert "type-not-supported" == refused(env, columns, options)[0]
     assert "missing-option" == refused(env, "a STRING", "'connector' = 'socket', 'port' = '1'")[0]
     for more in ("'port' = '65536'", "'port' = '0'", "'port' = 'x'"):
         wrong = f"'connector' = 'socket', 'hostname' = 'x', {more}"

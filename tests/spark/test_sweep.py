@@ -68,7 +68,7 @@ BAD: list[tuple[object, str, str]] = [
     ({"schema.9.name": "a", "schema.9.data-type": "INT"}, "missing-key", "schema.0.name"),
     ({"schema.0.name": "a", "schema.0.data-type": "INT("}, "syntax",
      "schema.0, column 'a', line 1, column 4"),
-    ({"schema.0.name": "a", "schema.0.data-type": "ARRAY<" * 5_000}, "too-deep",
+    ({"schema.0.name": "a", "schema.0.data-type": "ARRAY<" * 5_000}, "limit-exceeded",
      "schema.0, column 'a', line 1, column 385"),
     ({"schema.0.name": "\ud800", "schema.0.data-type": "NO"}, "unknown-type",
      "schema.0, column '\\ud800'"),
@@ -149,7 +149,7 @@ def test_huge_definitions_are_refused_or_resolved(monkeypatch: pytest.MonkeyPatc
 
     assert 3_000 == len(rows_of([wide])[0]["columns"])
     monkeypatch.setattr(module, "MAX_DEFINITION", 1_000)
-    assert "text-too-long" == rows_of([wide])[0]["diagnostics"][0]["code"]
+    assert "limit-exceeded" == rows_of([wide])[0]["diagnostics"][0]["code"]
 
 
 def test_equal_maps_are_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -187,7 +187,7 @@ def test_the_primary_key_renames_and_columns_of_one_side(
     [
         ({"on": ["absent"]}, "unknown-column"),
         ({"columns": ["ID"]}, "unknown-column"),
-        ({"samples": 101}, "wrong-argument"),
+        ({"samples": 101}, "invalid-argument"),
         ({"renames": {"absent": "id"}}, "unknown-column"),
     ],
 )
@@ -209,8 +209,8 @@ def test_tables_that_cannot_be_compared(environment: TableEnvironment) -> None:
     streaming.execute_sql("CREATE TABLE g (a INT) WITH ('connector' = 'datagen')")
 
     for session, left, right, code in (
-        (environment, "key_a", "key_b", "wrong-argument"),
-        (environment, "SELECT 1 AS a", "SELECT 1 AS b", "wrong-argument"),
+        (environment, "key_a", "key_b", "invalid-argument"),
+        (environment, "SELECT 1 AS a", "SELECT 1 AS b", "invalid-argument"),
         (environment, "absent", "key_b", "table-not-found"),
         (streaming, "g", "g", "streaming-not-supported"),
     ):

@@ -75,7 +75,7 @@ def test_callable_and_niladic_words_are_reserved() -> None:
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("a" * (MAX_TEXT + 1), "text-too-long"), ("9" * (MAX_DIGITS + 1), "number-too-long")],
+    [("a" * (MAX_TEXT + 1), "limit-exceeded"), ("9" * (MAX_DIGITS + 1), "limit-exceeded")],
     ids=["text", "number"],
 )
 def test_input_beyond_the_limits_is_refused(text: str, code: str) -> None:

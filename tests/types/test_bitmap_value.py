@@ -75,7 +75,7 @@ def test_changed_bytes_are_refused_or_another_bitmap(
             codes.add(error.code)
         else:
             assert bitmap == Bitmap(bitmap)
-    assert codes <= {"invalid-bitmap"}
+    assert codes <= {"invalid-data"}
 
 
 def test_few_bytes_of_many_values_are_copied_fast() -> None:

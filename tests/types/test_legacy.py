@@ -63,7 +63,7 @@ def test_type_information_without_a_sql_type(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         in_sql(parse_type(text))
 
-    assert "type-not-in-sql" == caught.value.code
+    assert "type-not-supported" == caught.value.code
 
 
 def test_unknown_precision_cannot_be_compared() -> None:
@@ -72,4 +72,4 @@ def test_unknown_precision_cannot_be_compared() -> None:
     assert common_type([legacy, DataTypes.STRING()]) is None
     with pytest.raises(SchemaError) as caught:
         common_type([legacy, DataTypes.INT()])
-    assert "invalid-legacy-type" == caught.value.code
+    assert "invalid-type" == caught.value.code

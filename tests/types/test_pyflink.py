@@ -109,7 +109,7 @@ def test_a_python_only_type_is_refused_as_column_type(type_: DataType) -> None:
 
     with pytest.raises(UnsupportedError) as caught:
         SchemaResolver().resolve(schema)
-    assert ("type-not-in-schema", ("column 'a'",)) == (caught.value.code, caught.value.path)
+    assert ("invalid-type", ("column 'a'",)) == (caught.value.code, caught.value.path)
     with pytest.raises(UnsupportedError):
         type_.as_serializable_string()
 
@@ -118,4 +118,4 @@ def test_an_incomplete_user_defined_type_names_the_missing_method() -> None:
     assert ("point", __name__) == (Point.type_name(), Point.module())
     with pytest.raises(UnsupportedError) as caught:
         Point().serialize(1)
-    assert "incomplete-user-defined-type" == caught.value.code
+    assert "invalid-type" == caught.value.code

@@ -76,9 +76,9 @@ def test_error_has_its_position(text: str, marked: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("ARRAY<" * MAX_DEPTH + "INT" + ">" * MAX_DEPTH,  "too-deep"),
-        ("x" * (MAX_TEXT + 1),                            "text-too-long"),
-        ("CHAR(" + "1" * (MAX_DIGITS + 1) + ")",          "number-too-long"),
+        ("ARRAY<" * MAX_DEPTH + "INT" + ">" * MAX_DEPTH,  "limit-exceeded"),
+        ("x" * (MAX_TEXT + 1),                            "limit-exceeded"),
+        ("CHAR(" + "1" * (MAX_DIGITS + 1) + ")",          "limit-exceeded"),
     ],
     ids=["deep", "long", "digits"],
 )  # fmt: skip
@@ -105,7 +105,7 @@ def test_unresolved_name_is_not_serializable() -> None:
     with pytest.raises(UnsupportedError) as printed:
         type_.as_serializable_string()
     assert "unknown-type" == unresolved.value.code
-    assert "type-not-serializable" == printed.value.code
+    assert "type-not-supported" == printed.value.code
 
 
 def test_length_zero_is_not_serializable() -> None:

@@ -108,7 +108,7 @@ class TestRow:
         assert {"name": "Bob", "age": 1} == person("Bob", 1).as_dict()
         with pytest.raises(SchemaError) as caught:
             person(1, 2, 3)
-        assert "invalid-row-values" == caught.value.code
+        assert "invalid-data" == caught.value.code
 
     def test_row_can_be_modified(self) -> None:
         row = Row.of_kind(RowKind.UPDATE_AFTER, 1, 2)
@@ -140,7 +140,7 @@ class TestRow:
             Row(1).as_dict()
         with pytest.raises(SchemaError) as missing:
             Row(amount=1)["amuont"]
-        assert ("invalid-row-values", "unknown-row-field", "unknown-row-field") == tuple(
+        assert ("invalid-data", "unknown-row-field", "unknown-row-field") == tuple(
             item.value.code for item in (both, unnamed, missing)
         )
         assert "did you mean 'amount'?" == missing.value.hint

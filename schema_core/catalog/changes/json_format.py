@@ -75,7 +75,7 @@ def _encode_type(type_: WrittenType) -> str:
         return type_.as_serializable_string()
     raise UnsupportedError(
         f"{type_} cannot be serialized before it is resolved",
-        code="type-not-serializable",
+        code="type-not-supported",
         hint="resolve the definition first",
     )
 
@@ -251,10 +251,10 @@ def to_json(changes: Iterable[TableChange]) -> str:
     Keep secrets out of definitions that are stored.
 
     Raises:
-        UnsupportedError: with code `type-not-serializable` or `inline-function` for a type or
+        UnsupportedError: with code `type-not-supported` or `inline-function` for a type or
             expression that has no text.
-        ParseError: with code `text-too-long` for a document that would be refused.
-        SchemaError: with code `wrong-argument` for anything but changes.
+        ParseError: with code `limit-exceeded` for a document that would be refused.
+        SchemaError: with code `invalid-argument` for anything but changes.
 
     >>> to_json([TableChange.set("connector", "kafka")])
     '{"version": 1, "changes": [{"change": "SetOption", "key": "connector", "value": "kafka", \
@@ -270,8 +270,8 @@ def from_json(text: str) -> tuple[TableChange, ...]:
     """Return the changes of a document of `to_json`.
 
     Raises:
-        SchemaError: with code `invalid-changes` for any other document, `not-a-string`.
-        ParseError: with code `text-too-long`.
+        SchemaError: with code `invalid-changes` for any other document, `invalid-argument`.
+        ParseError: with code `limit-exceeded`.
 
     >>> print(*from_json(to_json([TableChange.set("connector", "kafka")])))
     SetOption{key='connector', value='kafka'}
@@ -296,10 +296,10 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
     """Return changes of a catalog as a JSON document with a digest.
 
     Raises:
-        UnsupportedError: with code `type-not-serializable` or `inline-function` for a type or
+        UnsupportedError: with code `type-not-supported` or `inline-function` for a type or
             expression without a text.
         SchemaError: with code `invalid-changes` for a document that is too long to be read,
-            `wrong-argument` for anything but changes of a catalog.
+            `invalid-argument` for anything but changes of a catalog.
     """
     return CATALOG_DOCUMENT.write(changes)
 
@@ -309,7 +309,7 @@ def catalog_changes_from_json(text: str) -> tuple[CatalogChange, ...]:
 
     Raises:
         SchemaError: with code `invalid-changes` for any other document, also one that was changed;
-            `wrong-argument` for anything but a string.
+            `invalid-argument` for anything but a string.
 
     >>> from schema_core.catalog.changes.catalog_changes import RenameObject
     >>> path = ObjectPath("shop", "orders")

@@ -101,7 +101,7 @@ def normalize(table: Table) -> Table:
 
     Raises:
         UnsupportedError: for an expression of a resolved schema that has no SQL.
-        SchemaError: with code `wrong-argument` for anything else.
+        SchemaError: with code `invalid-argument` for anything else.
 
     >>> schema = Schema.new_builder().column("a", "string").column_by_expression("b", "a||'!'")
     >>> print(normalize(schema.build()))
@@ -122,7 +122,7 @@ def normalize(table: Table) -> Table:
 
 
 def as_table(definition: Schema | ResolvedSchema | CatalogTable) -> CatalogTable:
-    """Return a table, for a schema one without options (`wrong-argument` for anything else)."""
+    """Return a table, for a schema one without options (`invalid-argument` for anything else)."""
     if isinstance(definition, CatalogTable):
         return definition
     if isinstance(definition, ResolvedSchema):

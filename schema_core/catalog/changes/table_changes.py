@@ -71,7 +71,7 @@ class ColumnPosition:
         """Return the position after a column.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a name that is not a string.
+            SchemaError: with code `invalid-argument` for a name that is not a string.
         """
         return ColumnPosition(require_instance(column, str, "the name of a column"))
 
@@ -178,7 +178,7 @@ class TableChange(ABC):
         Without `position` a column is appended.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything else.
+            SchemaError: with code `invalid-argument` for anything else.
         """
         if isinstance(part, UnresolvedColumn):
             return AddColumn(part, position)
@@ -191,7 +191,7 @@ class TableChange(ABC):
         Without `position` a column keeps its own.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything else, and for an index, which is
+            SchemaError: with code `invalid-argument` for anything else, and for an index, which is
                 dropped and added.
         """
         if isinstance(old, UnresolvedColumn) and isinstance(new, UnresolvedColumn):
@@ -204,7 +204,7 @@ class TableChange(ABC):
         """Return the change that drops a column, watermark, key, index or distribution.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything else.
+            SchemaError: with code `invalid-argument` for anything else.
         """
         if isinstance(part, UnresolvedColumn):
             return DropColumn(part)
@@ -1259,7 +1259,7 @@ def apply(changes: Iterable[TableChange], table: Table) -> Table:
 
     Raises:
         SchemaError: with code `change-does-not-fit` where the state is not the one that a
-            change was made for, `unknown-column`, `duplicate-column` or `wrong-argument`.
+            change was made for, `unknown-column`, `duplicate-column` or `invalid-argument`.
 
     >>> from schema_core.types import DataTypes
     >>> name = UnresolvedPhysicalColumn("name", DataTypes.STRING())
@@ -1304,7 +1304,7 @@ def describe(change: TableChange) -> str:
     """Return a change in one line of English, with secrets masked.
 
     Raises:
-        SchemaError: with code `wrong-argument` for anything but a change.
+        SchemaError: with code `invalid-argument` for anything but a change.
 
     >>> from schema_core import DataTypes
     >>> column = UnresolvedPhysicalColumn("id", DataTypes.INT())

@@ -144,7 +144,7 @@ class FileCatalogStore(CatalogStore):
     """A directory of descriptors, created if necessary. Only its owner can read the files.
 
     Raises:
-        SchemaError: `wrong-argument` for what is not a path, `invalid-catalog-store-option` for a
+        SchemaError: `invalid-argument` for what is not a path, `invalid-catalog-store-option` for a
             path with a NUL character or a lone surrogate.
         ExternalError: from every method, `catalog-store-failed` for an I/O error, and
             `corrupt-catalog-file` for a malformed file.
@@ -165,7 +165,7 @@ class FileCatalogStore(CatalogStore):
     def store_catalog(self, catalog_name: str, catalog: CatalogDescriptor) -> None:
         """Store a new descriptor (`catalog-exists`).
 
-        `invalid-catalog-name` for a name that is not a file name.
+        `invalid-name` for a name that is not a file name.
         """
         file = self._file(catalog_name)
         with _failures(file):
@@ -222,7 +222,7 @@ class FileCatalogStore(CatalogStore):
         if not _can_be_a_file(catalog_name):
             raise SchemaError(
                 f"the catalog name {catalog_name!r} is not a file name",
-                code="invalid-catalog-name",
+                code="invalid-name",
             )
         return self._directory / f"{catalog_name}{SUFFIX}"
 

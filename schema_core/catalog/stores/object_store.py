@@ -75,7 +75,7 @@ class ObjectKey:
         return self.database if self.kind is StoredKind.DATABASE else self.name
 
     def renamed(self, new_name: str) -> ObjectKey:
-        """Return the key under another name in the same database (`blank-name`)."""
+        """Return the key under another name in the same database (`invalid-name`)."""
         return ObjectKey.of(self.kind, ObjectPath(self.database, new_name))
 
     def __str__(self) -> str:
@@ -173,7 +173,7 @@ class ObjectStore(Protocol[T]):
     def check_name(self, kind: StoredKind, name: str) -> None:
         """Refuse a name that the store does not support for a new object.
 
-        Errors: `blank-name`, `name-characters-not-supported`, `name-too-long`.
+        Errors: `invalid-name`, `name-characters-not-supported`, `name-too-long`.
         """
 
 
@@ -203,9 +203,9 @@ class OpenTransaction(Generic[T]):
 
 
 def require_name(kind: StoredKind, name: str) -> None:
-    """Refuse a blank name (`blank-name`)."""
+    """Refuse a blank name (`invalid-name`)."""
     if is_blank(name):
-        raise SchemaError(f"a {kind.value} requires a name", code="blank-name")
+        raise SchemaError(f"a {kind.value} requires a name", code="invalid-name")
 
 
 def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError:

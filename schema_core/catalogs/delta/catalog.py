@@ -51,7 +51,7 @@ class DeltaCatalog(StoredCatalog[Any]):
         default_database: The database that is current at first; it is created.
 
     Raises:
-        SchemaError: with code `wrong-argument`, `blank-name` or `invalid-option-value`.
+        SchemaError: with code `invalid-argument`, `invalid-name` or `invalid-option-value`.
         NotFoundError: with code `missing-extra` without deltalake.
     """
 

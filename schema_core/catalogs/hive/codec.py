@@ -267,10 +267,10 @@ class HiveCodec:
     def check_name(self, what: str, name: str) -> None:
         """Refuse a name that Hive does not support.
 
-        Errors: `blank-name`, `name-characters-not-supported`, `name-too-long`.
+        Errors: `invalid-name`, `name-characters-not-supported`, `name-too-long`.
         """
         if is_blank(name):
-            raise SchemaError(f"a {what} requires a name", code="blank-name")
+            raise SchemaError(f"a {what} requires a name", code="invalid-name")
         lengths = {"database": self.store.database, "function": FUNCTION_NAME}
         most = lengths.get(what, self.store.table)
         if len(name) > most:
@@ -412,7 +412,7 @@ class HiveCodec:
     ) -> objects.CatalogBaseTable:
         """Return the unresolved table or view; `location` returns the location of its database.
 
-        Errors: `type-not-in-flink`; malformed properties as `read_map`.
+        Errors: `type-not-supported`; malformed properties as `read_map`.
         """
         if not is_hive_table(stored.parameters):
             return _decode_generic(stored)

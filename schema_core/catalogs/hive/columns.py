@@ -100,7 +100,7 @@ def _not_in_hive(type_: DataType, why: str) -> UnsupportedError:
 
 
 def from_hive(text: str) -> DataType:
-    """Return the nullable Flink type of a Hive type (`type-not-in-flink`).
+    """Return the nullable Flink type of a Hive type (`type-not-supported`).
 
     >>> print(from_hive("struct<a:timestamp,b:array<varchar(5)>>"))
     ROW<`a` TIMESTAMP(9), `b` ARRAY<VARCHAR(5)>>
@@ -134,7 +134,7 @@ def _atomic_type(word: str) -> DataType:
 
 def _not_in_flink(text: str) -> UnsupportedError:
     return UnsupportedError(
-        f"Flink has no type for the Hive type {text[:60]!r}", code="type-not-in-flink"
+        f"Flink has no type for the Hive type {text[:60]!r}", code="type-not-supported"
     )
 
 
@@ -194,7 +194,7 @@ def _nullable(type_: DataType) -> DataType:
 
 
 def schema_of(columns: Iterable[HiveColumn]) -> Schema:
-    """Return the schema of Hive's columns (`type-not-in-flink` for each column)."""
+    """Return the schema of Hive's columns (`type-not-supported` for each column)."""
     errors = Gathering()
     builder = Schema.new_builder()
     for column in columns:

@@ -54,7 +54,7 @@ class IcebergCatalog(StoredCatalog[Any]):
         default_database: The database that is current at first; it is created.
 
     Raises:
-        SchemaError: with code `wrong-argument`, `blank-name` or `missing-option`.
+        SchemaError: with code `invalid-argument`, `invalid-name` or `missing-option`.
         NotFoundError: with code `missing-extra` without pyiceberg.
     """
 
@@ -175,7 +175,7 @@ def make_iceberg_catalog(name: str, options: Mapping[str, str]) -> IcebergCatalo
     """Return the catalog of a CREATE CATALOG statement; errors as `IcebergCatalog`."""
     default = DEFAULT_DATABASE.of(options) or ""
     if not default.strip():
-        raise SchemaError("the default database must not be blank", code="blank-name")
+        raise SchemaError("the default database must not be blank", code="invalid-name")
     rest = {key: value for key, value in options.items() if key != DEFAULT_DATABASE.key}
     return IcebergCatalog(name, rest, default)
 

@@ -474,7 +474,7 @@ class IcebergStore:
     def register(self, table: str, metadata_file: str) -> str:
         """Add a table to the catalog, whose files exist, and return its path.
 
-        Errors: `invalid-path-length`, `table-exists`, `database-not-found`, `iceberg-failed` for a
+        Errors: `invalid-path`, `table-exists`, `database-not-found`, `iceberg-failed` for a
         file that is not Iceberg's metadata of a table.
         """
         *namespace, name = _table_names(table)
@@ -513,7 +513,7 @@ def _table_names(table: str) -> tuple[str, ...]:
     if len(names) < 2 or not all(name.strip() for name in names):
         raise SchemaError(
             f"{table!r} does not name a table",
-            code="invalid-path-length",
+            code="invalid-path",
             hint="write the database and the table, such as 'default.orders'",
         )
     return names

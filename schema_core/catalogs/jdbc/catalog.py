@@ -48,7 +48,7 @@ class JdbcCatalog(Catalog):
             ``jdbc:mysql://host:3306`` or ``jdbc:sqlite:/directory``.
 
     Raises:
-        SchemaError: with code `invalid-catalog-url`, `blank-name` or `wrong-argument`.
+        SchemaError: with code `invalid-catalog-url`, `invalid-name` or `invalid-argument`.
         NotFoundError: with code `missing-extra` without SQLAlchemy.
     """
 
@@ -150,7 +150,7 @@ class JdbcCatalog(Catalog):
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            UnsupportedError: with code `type-not-in-flink` for a column of another type.
+            UnsupportedError: with code `type-not-supported` for a column of another type.
             ExternalError: with code `jdbc-failed`.
         """
         schema, table = self._require_table(table_path)

@@ -109,7 +109,7 @@ class Server:
             return [(schema, name) for schema in schemas for name in sorted(list_names(schema))]
 
     def schema(self, database: str, schema: str | None, table: str) -> tuple[Schema, str]:
-        """Return the schema of a table, and its comment (`type-not-in-flink`)."""
+        """Return the schema of a table, and its comment (`type-not-supported`)."""
         with self.inspect(database) as inspector:
             columns = inspector.get_columns(table, schema)
             key = inspector.get_pk_constraint(table, schema)
@@ -144,7 +144,7 @@ T = DataTypes
 
 
 def type_of(given: Any, backend: str) -> DataType:
-    """Return the type of the values of a column (`type-not-in-flink`).
+    """Return the type of the values of a column (`type-not-supported`).
 
     >>> print(type_of(sql.VARCHAR(5), "postgresql"), type_of(sql.Numeric(5, 2), "mysql"))
     VARCHAR(5) DECIMAL(5, 2)
@@ -155,7 +155,7 @@ def type_of(given: Any, backend: str) -> DataType:
     for kind, make in BY_CLASS:
         if isinstance(given, kind):
             return make(given)
-    raise UnsupportedError(f"Flink has no type for {given!r}", code="type-not-in-flink")
+    raise UnsupportedError(f"Flink has no type for {given!r}", code="type-not-supported")
 
 
 def _length(given: Any) -> DataType:
@@ -169,7 +169,7 @@ def _decimal(given: Any) -> DataType:
     if precision > FREE[0] or not 0 <= (scale or 0) <= precision:
         raise UnsupportedError(
             f"DECIMAL has at most {FREE[0]} digits, not NUMERIC({precision}, {scale})",
-            code="type-not-in-flink",
+            code="type-not-supported",
         )
     return T.DECIMAL(precision, scale or 0)
 
@@ -189,7 +189,7 @@ def _timestamp(given: Any) -> DataType:
 
 def _time(given: Any) -> DataType:
     if given.timezone:
-        raise UnsupportedError("Flink has no time with a time zone", code="type-not-in-flink")
+        raise UnsupportedError("Flink has no time with a time zone", code="type-not-supported")
     return T.TIME(_digits(given))
 
 

@@ -160,7 +160,7 @@ def read_severities(options: list[str]) -> dict[str, Severity]:
         if level not in severities:
             raise SchemaError(
                 f"--severity requires KIND=LEVEL, got {option!r}",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint=similar(level, severities) or f"use one of {', '.join(severities)}",
             )
         pairs[kind] = severities[level]
@@ -202,16 +202,18 @@ KEYS: Mapping[str, tuple[type, bool]] = {
 
 def _acceptance(row: Any) -> Acceptance:
     if not isinstance(row, dict):
-        raise SchemaError("an acceptance must be a TOML table", code="wrong-argument")
+        raise SchemaError("an acceptance must be a TOML table", code="invalid-argument")
     for key in row.keys() - KEYS.keys():
         raise SchemaError(
-            f"unknown key {key!r} of an acceptance", code="wrong-argument", hint=similar(key, KEYS)
+            f"unknown key {key!r} of an acceptance",
+            code="invalid-argument",
+            hint=similar(key, KEYS),
         )
     for key, (kind, required) in KEYS.items():
         if (required or key in row) and not isinstance(row.get(key), kind):
             raise SchemaError(
                 f"an acceptance requires a {kind.__name__} {key!r}, got {row.get(key)!r}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
     path = split_names(row["path"]) if row.get("path") else ()
     return Acceptance(row["kind"], path, row["reason"], row["until"])

@@ -208,7 +208,7 @@ def upgrade(  # noqa: PLR0913 - one argument for each option
 def _require_validate(accept: list[str] | None, *, sql: bool, validate: bool) -> None:
     if (accept and not validate) or (sql and validate):
         raise SchemaError(
-            "--accept requires --validate, which excludes --sql", code="wrong-argument"
+            "--accept requires --validate, which excludes --sql", code="invalid-argument"
         )
 
 
@@ -593,7 +593,7 @@ def generate(
     """
     with script.exit_on_error(directory, None):
         if (tables is None) == (module is None):
-            raise SchemaError("pass either --from or --module", code="wrong-argument")
+            raise SchemaError("pass either --from or --module", code="invalid-argument")
         _directory(directory).path.mkdir(parents=True, exist_ok=True)
         migrator = _migrator(directory, setup, define)
         if module is not None:
@@ -628,7 +628,7 @@ def _renames(
             raise SchemaError(
                 f"--rename requires DATABASE.TABLE=NEW or DATABASE.TABLE.COLUMN=NEW, "
                 f"got {option!r}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         table = ObjectPath(names[0], names[1])
         if len(names) == 2:
@@ -780,7 +780,7 @@ def _column_renames(table: str, options: list[str]) -> dict[tuple[str, ...], str
         if not column or not all(column) or not name:
             raise SchemaError(
                 f"--rename requires COLUMN=NEW or {table}.COLUMN=NEW, got {option!r}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         renames[column] = name
     return renames

@@ -140,7 +140,7 @@ def _read_reasons(options: list[str]) -> dict[str, str]:
         if not kind or not reason.strip():
             raise SchemaError(
                 f"--accept requires KIND=REASON or MIGRATION:KIND=REASON, got {option!r}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         reasons[kind] = reason.strip()
     return reasons
@@ -274,12 +274,12 @@ def check_definitions(
         live: The migrator of the catalog in use, which is compared with the definitions, too.
 
     Raises:
-        SchemaError: with code `wrong-argument` without exactly one of `tables` and `module`;
+        SchemaError: with code `invalid-argument` without exactly one of `tables` and `module`;
             `migration-checksum-mismatch`; `migration-branches`.
         SchemaCoreError: of a migration or a definition.
     """
     if (tables is None) == (module is None):
-        raise SchemaError("pass either --from or --module", code="wrong-argument")
+        raise SchemaError("pass either --from or --module", code="invalid-argument")
     with script.exit_on_error(directory, UNREADABLE):
         migrations = MigrationDirectory.read(directory)
     text = read_setup(directory, setup, define)

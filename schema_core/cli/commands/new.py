@@ -66,7 +66,7 @@ def package_name(kit: Kit, name: str) -> PackageName:
     """Return the names of a new package from its distribution's name.
 
     Raises:
-        SchemaError: with code `invalid-package-name`.
+        SchemaError: with code `invalid-name`.
 
     >>> package_name(Kit.CATALOG, "Shop_Files")
     PackageName(distribution='shop-files', module='shop_files')
@@ -96,7 +96,7 @@ def package_name(kit: Kit, name: str) -> PackageName:
 
 def _invalid_name(name: str, reason: str, hint: str) -> SchemaError:
     return SchemaError(
-        f"invalid name of a package {show(name)}: {reason}", code="invalid-package-name", hint=hint
+        f"invalid name of a package {show(name)}: {reason}", code="invalid-name", hint=hint
     )
 
 

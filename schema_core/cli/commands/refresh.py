@@ -170,26 +170,26 @@ def describe_refresh(table: ResolvedCatalogMaterializedTable) -> str:
 
 
 def _partition_of(options: list[str]) -> dict[str, str]:
-    """Return the values of `--partition` (`wrong-argument`)."""
+    """Return the values of `--partition` (`invalid-argument`)."""
     values: dict[str, str] = {}
     for option in options:
         key, sign, value = option.partition("=")
         if not key or not sign or key in values:
             problem = f"--partition requires KEY=VALUE once for each key, got {option!r}"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         values[key] = value
     return values
 
 
 def _time_of(text: str | None, zone: ZoneInfo) -> datetime:
-    """Return the scheduled time; without an offset it is one of the zone (`wrong-argument`)."""
+    """Return the scheduled time; without an offset it is one of the zone (`invalid-argument`)."""
     if text is None:
         return datetime.now(UTC)
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         problem = f"--scheduled-time requires a time such as 2026-03-01T12:00:00, got {text!r}"
-        raise SchemaError(problem, code="wrong-argument") from None
+        raise SchemaError(problem, code="invalid-argument") from None
     return time if time.tzinfo is not None else time.replace(tzinfo=zone)
 
 

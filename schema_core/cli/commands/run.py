@@ -214,7 +214,7 @@ def create_table_as(table: str, query: str, options: list[str], *, replace: bool
     """Return the CREATE TABLE AS of a query, whose variables are not replaced.
 
     Raises:
-        SchemaError: with code `wrong-argument` for an option of another form.
+        SchemaError: with code `invalid-argument` for an option of another form.
         ParseError: for a path outside the grammar.
 
     >>> print(create_table_as("d.t", "SELECT 1 AS a", ["connector=print"]))
@@ -228,7 +228,9 @@ def create_table_as(table: str, query: str, options: list[str], *, replace: bool
     for option in options:
         key, sign, value = (part.replace("'", "''") for part in option.partition("="))
         if not (key and sign):
-            raise SchemaError(f"--option requires KEY=VALUE, got {option!r}", code="wrong-argument")
+            raise SchemaError(
+                f"--option requires KEY=VALUE, got {option!r}", code="invalid-argument"
+            )
         pairs.append(f"'{key}' = '{value}'")
     start = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
     clause = f"\nWITH ({', '.join(pairs)})" if pairs else ""

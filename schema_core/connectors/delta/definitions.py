@@ -121,7 +121,7 @@ def decode_table(table: DeltaTable) -> objects.CatalogTable:
     """Return a table of Delta; its properties are options.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`.
+        UnsupportedError: with code `type-not-supported`.
         SchemaCoreError: for malformed maps.
     """
     metadata, fields = table.metadata(), schema_fields(table)

@@ -63,7 +63,7 @@ class Avro:
         """Refuse names and types that Flink's format does not have.
 
         Raises:
-            SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.
+            SchemaError: with code `type-not-supported` or `name-not-in-file-format`.
         """
         avro_schema(fields, options)
 
@@ -200,7 +200,7 @@ def avro_schema(fields: Sequence[types.RowField], options: Options) -> dict[str,
     """Return the Avro schema that Flink derives from a table.
 
     Raises:
-        SchemaError: with code `type-not-in-file-format` or `name-not-in-file-format`.
+        SchemaError: with code `type-not-supported` or `name-not-in-file-format`.
 
     >>> column = types.RowField("a", types.parse_type("INT NOT NULL"))
     >>> avro_schema([column], {})["fields"]
@@ -271,7 +271,7 @@ def _timestamp(type_: types.TimestampType | types.LocalZonedTimestampType, *, le
 def _type_error(type_: types.DataType, hint: str) -> SchemaError:
     return SchemaError(
         f"avro files cannot hold the type {type_.as_summary_string()}",
-        code="type-not-in-file-format",
+        code="type-not-supported",
         hint=hint,
     )
 

@@ -651,14 +651,14 @@ class FileLayout:
         """Refuse columns that the format cannot hold.
 
         Raises:
-            SchemaError: with code `type-not-in-file-format`.
+            SchemaError: with code `type-not-supported`.
         """
         for field in self.inner():
             problem = self.form.why_not(field.data_type)
             if problem is not None:
                 raise SchemaError(
                     f"column {field.name!r} cannot be in a file: {problem}",
-                    code="type-not-in-file-format",
+                    code="type-not-supported",
                     hint="use the format 'parquet' or 'orc'",
                 )
 

@@ -62,7 +62,7 @@ class Raw:
         """Refuse tables without exactly one column, of a type that has bytes.
 
         Raises:
-            SchemaError: with code `type-not-in-file-format`.
+            SchemaError: with code `type-not-supported`.
         """
         require_one(fields, (*STRINGS, *BINARIES, *SIZES), "raw")
 
@@ -150,13 +150,13 @@ def require_one(
     """Refuse tables without exactly one column in their files, of one of these types.
 
     Raises:
-        SchemaError: with code `type-not-in-file-format`.
+        SchemaError: with code `type-not-supported`.
     """
     if len(fields) != 1:
         names = ", ".join(repr(field.name) for field in fields) or "none"
         raise SchemaError(
             f"{name} files hold one column, got {names}",
-            code="type-not-in-file-format",
+            code="type-not-supported",
             hint="declare one physical column besides those of PARTITIONED BY",
         )
     (field,) = fields
@@ -164,7 +164,7 @@ def require_one(
         shown = field.data_type.as_summary_string()
         raise SchemaError(
             f"{name} files cannot hold column {field.name!r} of type {shown}",
-            code="type-not-in-file-format",
+            code="type-not-supported",
             hint="declare the column as STRING and CAST it, or use another format",
         )
 

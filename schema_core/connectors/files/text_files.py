@@ -26,7 +26,7 @@ class Text:
         """Refuse tables without exactly one column of strings.
 
         Raises:
-            SchemaError: with code `type-not-in-file-format`.
+            SchemaError: with code `type-not-supported`.
         """
         require_one(fields, (CharType, VarCharType), "text")
 

@@ -249,7 +249,7 @@ class JdbcConnector(
         Raises:
             SchemaError: with code `incomplete-jdbc-options`, `column-not-in-database` or
                 `jdbc-type-mismatch`.
-            UnsupportedError: with code `unknown-jdbc-url` or `type-not-in-database`.
+            UnsupportedError: with code `unknown-jdbc-url` or `type-not-supported`.
             NotFoundError: with code `missing-jdbc-driver`.
             DatabaseError: with code `jdbc-failed`.
         """

@@ -308,7 +308,7 @@ class JdbcDialect:
         """Refuse a type that the dialect does not have.
 
         Raises:
-            UnsupportedError: with code `type-not-in-database`.
+            UnsupportedError: with code `type-not-supported`.
         """
         rules = self.rules
         if isinstance(type_, ArrayType) and rules.elements and not element:
@@ -321,7 +321,7 @@ class JdbcDialect:
         names = sorted(root.value.replace("_", " ") for root in rules.physical)
         raise UnsupportedError(
             f"{self.name} has no type for {type_.as_summary_string()}",
-            code="type-not-in-database",
+            code="type-not-supported",
             hint=f"supported types: {', '.join(names)}"
             if most is None
             else f"declare a precision of at most {most}",

@@ -92,7 +92,7 @@ class AvroMessages:
         return registry_options(self.identifier) if self.has_registry else (ENCODING, LEGACY)
 
     def require(self, columns: Mapping[str, DataType], options: Mapping[str, str]) -> None:
-        """Refuse columns that a message cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message cannot hold (`type-not-supported`)."""
         self.schema(columns, options)
         if self.has_registry:
             SchemaRegistry.of(self.identifier, options)
@@ -139,14 +139,14 @@ class AvroMessages:
         """Return the Avro schema of a message: that of the table, or the option `schema`.
 
         Raises:
-            SchemaError: with code `type-not-in-message` or `invalid-kafka-options`.
+            SchemaError: with code `type-not-supported` or `invalid-kafka-options`.
         """
         fields = [RowField(name, type_) for name, type_ in columns.items()]
         try:
             schema: Schema = avro_schema(fields, options)
         except SchemaError as error:
             raise UnsupportedError(
-                error.problem, code="type-not-in-message", hint=error.hint, path=error.path
+                error.problem, code="type-not-supported", hint=error.hint, path=error.path
             ) from None
         if self.is_nullable:
             schema = ["null", schema]

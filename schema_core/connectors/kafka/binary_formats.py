@@ -49,7 +49,7 @@ class BinaryFormat(Protocol):
         """The options of a table; their prefix is the name of the format."""
 
     def require(self, columns: Mapping[str, DataType], options: Mapping[str, str]) -> None:
-        """Refuse columns that a message cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message cannot hold (`type-not-supported`)."""
 
     def skips_errors(self, options: Mapping[str, str]) -> bool:
         """Return whether messages that cannot be read are skipped."""

@@ -224,7 +224,7 @@ class KafkaConnector(ConnectorBase):
         """Return the rows of the messages within the bounds; those without a value are skipped.
 
         Codes: `invalid-kafka-options`, `unbounded-table`, `kafka-option-not-supported`,
-        `type-not-in-message`, `missing-kafka`.
+        `type-not-supported`, `missing-kafka`.
         """
         layout = self.layout(context)
         records = self.records(context.session, _with_metadata(self.scan(context), context))
@@ -588,7 +588,7 @@ def finish_values(
 def parts_of_messages(
     layout: MessageLayout, context: WriteContext, adds: Node = TRUE
 ) -> list[NamedNode]:
-    """Return the columns of Spark's Kafka sink (`type-not-in-message`).
+    """Return the columns of Spark's Kafka sink (`type-not-supported`).
 
     `finish_keys` and `finish_values` complete them.
 

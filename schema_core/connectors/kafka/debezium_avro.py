@@ -71,7 +71,7 @@ class DebeziumAvro:
         return DEBEZIUM_METADATA
 
     def require(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns that a message cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message cannot hold (`type-not-supported`)."""
         self.messages.schema(_record(columns), {})
 
     # --- reading -------------------------------------------------------------------------------

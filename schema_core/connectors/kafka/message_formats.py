@@ -131,7 +131,7 @@ class MessageFormat:
         ]
 
     def require(self, columns: Mapping[str, DataType]) -> None:
-        """Refuse columns that a message of the format cannot hold (`type-not-in-message`)."""
+        """Refuse columns that a message of the format cannot hold (`type-not-supported`)."""
         if self.changes is not None:
             self.changes.require(columns)
             return
@@ -260,7 +260,7 @@ _WHY_NOT: Mapping[str, Callable[[DataType], str | None]] = {
 
 def _refusal_error(problem: str) -> UnsupportedError:
     return UnsupportedError(
-        problem, code="type-not-in-message", hint="use the format 'json', or another type"
+        problem, code="type-not-supported", hint="use the format 'json', or another type"
     )
 
 

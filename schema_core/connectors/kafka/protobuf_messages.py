@@ -111,7 +111,7 @@ class ProtobufMessages:
 
         Raises:
             SchemaError: with code `invalid-kafka-options` for the options.
-            UnsupportedError: with code `type-not-in-message`.
+            UnsupportedError: with code `type-not-supported`.
         """
         require_modules("google.protobuf")
         name, descriptors = _message_of(options)
@@ -299,7 +299,7 @@ def _mismatch(field: Any, type_: DataType, expected: str) -> UnsupportedError:
 
 
 def _type_error(problem: str, hint: str) -> UnsupportedError:
-    return UnsupportedError(problem, code="type-not-in-message", hint=hint)
+    return UnsupportedError(problem, code="type-not-supported", hint=hint)
 
 
 # --- reading --------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ class JobClient:
             require_instance(timeout_ms, int, "timeout_ms")
             if timeout_ms < 0:
                 problem = f"timeout_ms must not be negative, got {timeout_ms}"
-                raise SchemaError(problem, code="wrong-argument")
+                raise SchemaError(problem, code="invalid-argument")
         self._run.wait(timeout_ms)
 
     def get_job_name(self) -> str:

@@ -224,7 +224,7 @@ class JobGraph:
         """Add a hook after the others, with the registered name of its factory, if any.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an object without the methods of a hook.
+            SchemaError: with code `invalid-argument` for an object without the methods of a hook.
         """
         require_instance(hook, JobStatusHook, "hook")
         self._hooks.append(RegisteredHook(hook, name))
@@ -334,12 +334,12 @@ class HookFactories:
     def register(self, name: str, factory: HookFactory) -> None:
         """Register a factory by a name (`job-status-hook-exists`).
 
-        An empty name, or what cannot be called, is a `wrong-argument`.
+        An empty name, or what cannot be called, is a `invalid-argument`.
         """
         require_instance(name, str, "name")
         if is_blank(name) or not callable(factory):
             problem = "factory must be callable" if not is_blank(name) else "name must not be blank"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         if self._factories.setdefault(name, factory) is not factory:
             raise AlreadyExistsError(
                 f"there is already a job status hook {name!r}", code="job-status-hook-exists"
@@ -353,7 +353,7 @@ class HookFactories:
         """Return the hooks of one job: the environment's, then others.
 
         An unknown name is `not-discovered` or `not-loadable`; a factory that does not return a hook
-        a `wrong-argument`.
+        a `invalid-argument`.
         """
         return [self._register_hook(hook) for hook in (*self._hooks, *others)]
 
@@ -389,6 +389,6 @@ def _name_of(hook: JobStatusHook | str) -> str:
 
 
 def require_hook(given: object, name: str) -> JobStatusHook | str:
-    """Return a hook or the name of one (`wrong-argument`)."""
+    """Return a hook or the name of one (`invalid-argument`)."""
     require_instance(given, (JobStatusHook, str), name, "a JobStatusHook or the name of one")
     return cast("JobStatusHook | str", given)

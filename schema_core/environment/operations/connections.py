@@ -52,7 +52,7 @@ def _system_name(path: Name) -> str:
     if len(path.parts) != 1:
         raise SchemaError(
             f"a temporary system connection has a name of one part, got {'.'.join(path.parts)!r}",
-            code="invalid-path-length",
+            code="invalid-path",
         )
     return path.parts[0]
 

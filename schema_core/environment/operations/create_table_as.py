@@ -226,15 +226,15 @@ def derive_table(statement: CreateTable, query: Columns, text: str) -> CatalogTa
 def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
     """Return the columns of a query, merged with declared ones.
 
-    Codes: `untyped-null` for a column that is just NULL, `invalid-column-order` unless the list of
-    names is a permutation; `unknown-column`, `duplicate-column`, `unsupported-column-kind`,
-    `missing-default`, `not-assignable` for a declared column.
+    Codes: `data-type-not-inferred` for a column that is just NULL, `invalid-column-order` unless
+    the list of names is a permutation; `unknown-column`, `duplicate-column`,
+    `unsupported-column-kind`, `missing-default`, `not-assignable` for a declared column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
             raise SchemaError(
                 f"column {column.name!r} is NULL without a type",
-                code="untyped-null",
+                code="data-type-not-inferred",
                 hint="write CAST(NULL AS ...)",
             )
     own = schema_of(elements, text)

@@ -74,7 +74,7 @@ def _databases(session: Session, statement: Show) -> list[str]:
     if statement.path is None:
         return sorted(session.registry.current().list_databases())
     if len(statement.path.parts) != 1:
-        raise SchemaError("the name of a catalog must have one part", code="invalid-path-length")
+        raise SchemaError("the name of a catalog must have one part", code="invalid-path")
     return sorted(session.registry.get(statement.path.parts[0]).list_databases())
 
 

@@ -314,7 +314,7 @@ class PlanReference(ABC):
         """Return a reference to a plan file, which is read when the plan is loaded.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but the path of a local file.
+            SchemaError: with code `invalid-argument` for anything but the path of a local file.
         """
         return FilePlanReference(plan_path(path))
 
@@ -323,7 +323,7 @@ class PlanReference(ABC):
         """Return a reference to a plan in JSON.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but a string.
+            SchemaError: with code `invalid-argument` for anything but a string.
         """
         return JsonContentPlanReference(require_instance(json_string, str, "json_string"))
 
@@ -391,7 +391,7 @@ class JsonContentPlanReference(PlanReference):
 
 
 def plan_path(given: str | os.PathLike[str]) -> Path:
-    """Return the local file of a path or a URI of the scheme ``file`` (`wrong-argument`)."""
+    """Return the local file of a path or a URI of the scheme ``file`` (`invalid-argument`)."""
     require_instance(given, (str, os.PathLike), "path", "a path")
     path = os.fspath(given)
     require_instance(path, str, "path")
@@ -401,11 +401,11 @@ def plan_path(given: str | os.PathLike[str]) -> Path:
     elif "://" in path:
         raise SchemaError(
             f"a plan is in a local file, got {path!r}",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="copy the file, or load the plan with PlanReference.from_json_string",
         )
     if not path:
-        raise SchemaError("the path of a plan is empty", code="wrong-argument")
+        raise SchemaError("the path of a plan is empty", code="invalid-argument")
     return Path(path)
 
 

@@ -23,5 +23,5 @@ class ExplainDetail(Enum):
 
 
 def require_details(details: Iterable[ExplainDetail]) -> tuple[ExplainDetail, ...]:
-    """Return the details of an explanation (`wrong-argument`)."""
+    """Return the details of an explanation (`invalid-argument`)."""
     return tuple(require_instance(detail, ExplainDetail, "extra_details") for detail in details)

@@ -44,7 +44,7 @@ def option_text(value: object) -> str:
         return str(value).lower() if isinstance(value, bool) else str(value)
     except Exception as error:  # of the value's own class, or an integer of thousands of digits
         problem = f"the value of an option cannot be converted to a string: {show(value)}"
-        raise SchemaError(problem, code="wrong-argument") from error
+        raise SchemaError(problem, code="invalid-argument") from error
 
 
 def with_clause(options: Mapping[str, str]) -> str:
@@ -149,7 +149,7 @@ class TableDescriptorBuilder:
         then begin with ``key.`` and its name.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a format that is neither a name nor a
+            SchemaError: with code `invalid-argument` for a format that is neither a name nor a
                 descriptor, and for an option that is not declared as one.
         """
         require_instance(format, (str, FormatDescriptor), "the format")

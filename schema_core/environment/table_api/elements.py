@@ -63,7 +63,7 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
     type; `schema` is a type, its text, names of columns, or None.
 
     Errors are `data-type-not-inferred` where the values have no type in common,
-    `column-count-mismatch` for different numbers of names and values, and `wrong-argument` for
+    `column-count-mismatch` for different numbers of names and values, and `invalid-argument` for
     another schema.
 
     >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
@@ -78,7 +78,7 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
     if schema is not None and not isinstance(schema, list | tuple):
         raise SchemaError(
             f"schema must be a row type or a list of names, got {show(schema)}",
-            code="wrong-argument",
+            code="invalid-argument",
         )
     return _infer_rows(rows, schema)
 
@@ -132,8 +132,8 @@ def values_query(
 ) -> syntax.Query:
     """Return the VALUES query of the rows.
 
-    Errors are `not-a-value` for a value that is not of its column's type, `invalid-row-values` for
-    a row of more or fewer values, `too-many-rows`, and `value-not-in-sql`.
+    Errors are `invalid-data` for a value that is not of its column's type, or a row of more or
+    fewer values, `limit-exceeded`, and `value-not-in-sql`.
     """
     require_few(rows)
     rows_in_sql = []
@@ -150,7 +150,7 @@ def values_query(
 def expressions_query(elements: Sequence[Expression], type_: RowType) -> syntax.Query:
     """Return the VALUES query of expressions: ``row(...)``, or values of one column.
 
-    Errors are `invalid-row-values` for a row of more or fewer values, and `too-many-rows`.
+    Errors are `invalid-data` for a row of more or fewer values, and `limit-exceeded`.
     """
     require_few(elements)
     rows = []
@@ -175,11 +175,11 @@ def _select(rows: Sequence[tuple[syntax.Expression, ...]], type_: RowType) -> sy
 
 
 def require_few(rows: Sequence[object]) -> None:
-    """Raise for more rows than a statement may contain (`too-many-rows`)."""
+    """Raise for more rows than a statement may contain (`limit-exceeded`)."""
     if len(rows) > MAX_ROWS:
         raise SchemaError(
             f"{len(rows):,} rows exceed the limit of {MAX_ROWS:,}",
-            code="too-many-rows",
+            code="limit-exceeded",
             hint="use from_arrow or from_pandas, or write them to a file and create a table of it",
         )
 
@@ -187,7 +187,7 @@ def require_few(rows: Sequence[object]) -> None:
 def _require_width(values: Sequence[object], type_: RowType) -> None:
     if len(values) != len(type_.fields):
         raise SchemaError(
-            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-row-values"
+            f"{len(values)} values for {len(type_.fields)} columns", code="invalid-data"
         )
 
 
@@ -195,7 +195,7 @@ def _row(row: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.E
     if isinstance(row, Row) and row.get_row_kind() is not RowKind.INSERT:
         raise SchemaError(
             f"the kind of the row is {row.get_row_kind().name}, but rows can only be inserted",
-            code="invalid-row-values",
+            code="invalid-data",
         )
     values = values_of(row, type_)
     _require_width(values, type_)
@@ -204,7 +204,7 @@ def _row(row: object, type_: RowType, zone: str, verify: bool) -> tuple[syntax.E
         with at(f"column {field.name!r}"):
             value = convert_element(field.data_type, given)
             if verify and (reason := reject_reason(field.data_type, value)):
-                raise SchemaError(str(reason), code="not-a-value")
+                raise SchemaError(str(reason), code="invalid-data")
             trees.append(to_literal(value, field.data_type, zone))
     return tuple(trees)
 
@@ -274,16 +274,16 @@ def to_literal(value: Any, type_: DataType, zone: str) -> syntax.Expression:
 
 
 def serialize_value(value: Any, type_: UserDefinedType) -> Any:
-    """Return the value that stores an object of a user-defined type (`not-a-value`)."""
+    """Return the value that stores an object of a user-defined type (`invalid-data`)."""
     try:
         stored = type_.serialize(value)
     except SchemaCoreError:
         raise
     except Exception as error:  # of the user's method
         problem = f"{type_.type_name()} cannot serialize {show(value)}: {show(str(error))}"
-        raise SchemaError(problem, code="not-a-value") from error
+        raise SchemaError(problem, code="invalid-data") from error
     if reason := reject_reason(type_.sql_type(), stored):
-        raise SchemaError(f"{type_.type_name()} serializes to {reason}", code="not-a-value")
+        raise SchemaError(f"{type_.type_name()} serializes to {reason}", code="invalid-data")
     return stored
 
 

@@ -92,7 +92,7 @@ class DataFramePlanner(Planner, Protocol):
             declared: The types of the columns that are read, by their names; None for all.
 
         Raises:
-            SchemaError: with code `wrong-argument` for an object of another class, `not-a-value`
+            SchemaError: with code `invalid-argument` for an object of another class, `invalid-data`
                 for a value that is not of its column's type, `unknown-column` and `not-assignable`
                 for declared columns.
             UnsupportedError: for columns whose type Flink does not have.

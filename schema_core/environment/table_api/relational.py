@@ -35,11 +35,11 @@ class NamedExpression(NamedTuple):
 
 
 def require_expression(value: object) -> syntax.Expression:
-    """Return the syntax tree of an expression (else `not-an-expression`)."""
+    """Return the syntax tree of an expression (else `invalid-argument`)."""
     if isinstance(value, Expression | AliasedExpression):
         return value.syntax
     hint = f"for a column write col({value!r})" if isinstance(value, str) else None
-    raise SchemaError(f"{show(value)} is not an expression", code="not-an-expression", hint=hint)
+    raise SchemaError(f"{show(value)} is not an expression", code="invalid-argument", hint=hint)
 
 
 def name_columns(
@@ -47,7 +47,7 @@ def name_columns(
 ) -> list[NamedExpression]:
     """Return the columns of a list of expressions, with their names.
 
-    Calls of the functions `numbered` are named as aggregates. Errors are `not-an-expression`,
+    Calls of the functions `numbered` are named as aggregates. Errors are `invalid-argument`,
     `unknown-column`, `duplicate-column`, and `missing-columns` for an empty list.
     """
     trees: list[tuple[str | None, syntax.Expression]] = []
@@ -229,9 +229,9 @@ MAX_BRANCHES = 1_000
 
 
 def require_shallow(query: syntax.Query) -> None:
-    """Raise for a query that nests deeper than a parsed statement may (`too-deep`).
+    """Raise for a query of more levels, or of more queries on a level, than a parsed statement has.
 
-    Too many queries on one level are `too-wide`.
+    The code is `limit-exceeded`.
     """
     level: dict[int, tuple[syntax.Query | syntax.Source | None, int]] = {id(query): (query, 1)}
     for _ in range(MAX_DEPTH * 2):
@@ -246,12 +246,12 @@ def require_shallow(query: syntax.Query) -> None:
         if sum(count for _, count in level.values()) > MAX_BRANCHES:
             raise SchemaError(
                 f"the query reads more than {MAX_BRANCHES:,} queries and tables",
-                code="too-wide",
+                code="limit-exceeded",
                 hint="create a temporary view of a part of it",
             )
     raise SchemaError(
         f"queries are nested more than {MAX_DEPTH} levels deep",
-        code="too-deep",
+        code="limit-exceeded",
         hint="create a temporary view of a part of it",
     )
 
@@ -325,7 +325,7 @@ def add_or_replace(names: list[str], added: Iterable[NamedExpression]) -> list[N
 def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedExpression]:
     """Return the columns under new names.
 
-    An object that is not a renamed column is `not-an-expression`; names may be `unknown-column` or
+    An object that is not a renamed column is `invalid-argument`; names may be `unknown-column` or
     `duplicate-column`.
     """
     new: dict[str, str] = {}
@@ -336,7 +336,7 @@ def rename_columns(names: list[str], renamings: Iterable[object]) -> list[NamedE
             case _:
                 raise SchemaError(
                     f"expected a renamed column, got {show(renaming)}",
-                    code="not-an-expression",
+                    code="invalid-argument",
                     hint='write col("old").alias("new")',
                 )
     for old in new:
@@ -373,12 +373,12 @@ def join(
 def lateral_call(call_or_alias: object, left: syntax.Query) -> syntax.Source:
     """Return the source of a table function that is called for each row of a query.
 
-    Anything but a call is `not-an-expression`.
+    Anything but a call is `invalid-argument`.
     """
     tree = require_expression(call_or_alias)
     if not isinstance(tree, syntax.Call):
         problem = f"expected a table function call, got {show(call_or_alias)}"
-        raise SchemaError(problem, code="not-an-expression")
+        raise SchemaError(problem, code="invalid-argument")
     source = syntax.TableFunction(tree, lateral=True)
     names = call_or_alias.names if isinstance(call_or_alias, AliasedExpression) else ()
     # a query without an alias is EXPR$0

@@ -45,7 +45,7 @@ def row_count(function: str, lengths: Sequence[syntax.Expression]) -> RowCount |
     The last length is the size of the window.
 
     Raises:
-        SchemaError: with code `wrong-argument` for rows and times, or a number that is not
+        SchemaError: with code `invalid-argument` for rows and times, or a number that is not
             positive.
     """
     counts = [_rows(length) for length in lengths]
@@ -56,14 +56,14 @@ def row_count(function: str, lengths: Sequence[syntax.Expression]) -> RowCount |
         raise SchemaError(
             "the lengths of a window must be positive numbers of rows, or lengths of time, as the"
             " gap of a session",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="pass row_interval(...) with a positive number, or lit(10).minutes, for all",
         )
     result = RowCount(numbers[-1], numbers[0])
     if result.size > MAX_WINDOWS * result.slide:
         raise SchemaError(
             f"a row would be in more than {MAX_WINDOWS:,} windows",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="use a longer slide, or Over with preceding(row_interval(...))",
         )
     return result

@@ -261,7 +261,7 @@ class Table:
         field.
 
         Raises:
-            SchemaError: with code `duplicate-column`, `unknown-column`, `not-an-expression`.
+            SchemaError: with code `duplicate-column`, `unknown-column`, `invalid-argument`.
         """
         return self.of_query(self._select_query(fields, self.column_names()))
 
@@ -319,7 +319,7 @@ class Table:
         """Rename columns: ``col("old").alias("new")``.
 
         Raises:
-            SchemaError: with code `unknown-column`, `duplicate-column`, `not-an-expression`.
+            SchemaError: with code `unknown-column`, `duplicate-column`, `invalid-argument`.
         """
         return self.of_query(
             relational.select(self.query, relational.rename_columns(self.column_names(), fields))
@@ -382,7 +382,7 @@ class Table:
         )
 
         Raises:
-            SchemaError: with code `wrong-argument` for a window without an alias.
+            SchemaError: with code `invalid-argument` for a window without an alias.
         """
         hint = "end it with alias(name)"
         return GroupWindowedTable(self, require_instance(window, GroupWindow, "window", hint=hint))
@@ -403,7 +403,7 @@ class Table:
         WINDOW `last` AS (ORDER BY `sales`.`ts` ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)
 
         Raises:
-            SchemaError: with code `wrong-argument` for a window without an alias, or none.
+            SchemaError: with code `invalid-argument` for a window without an alias, or none.
         """
         return OverWindowedTable(self, require_windows(over_windows))
 
@@ -415,7 +415,7 @@ class Table:
         `func` is the call of a scalar function, or a function, which is called with the whole row.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but one scalar function.
+            SchemaError: with code `invalid-argument` for anything but one scalar function.
         """
         call = _require_call(self, func, FunctionKind.SCALAR, "map")
         query = relational.select(self.query, [NamedExpression("f0", call)])
@@ -430,7 +430,7 @@ class Table:
         `func` is the call of a table function, or a function, which is called with the whole row.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but one table function.
+            SchemaError: with code `invalid-argument` for anything but one table function.
         """
         call = _require_call(self, func, FunctionKind.TABLE, "flat_map")
         table = self.of_query(relational.flat_map(self.query, call))
@@ -846,7 +846,7 @@ def _require_call(
             return tree
     raise SchemaError(
         f"{method} requires the call of one {kind.value} function, got {Expression(tree)}",
-        code="wrong-argument",
+        code="invalid-argument",
         hint=f"omit alias(...), and rename the columns of the result of {method}"
         if is_named
         else None,
@@ -955,7 +955,7 @@ class GroupedTable:
         called with the whole row.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but one aggregate.
+            SchemaError: with code `invalid-argument` for anything but one aggregate.
         """
         return AggregatedTable(self._table, self._query, self._keys, func)
 
@@ -968,7 +968,7 @@ class GroupedTable:
         itself, which is called with the whole row.
 
         Raises:
-            SchemaError: with code `wrong-argument` for anything but one table aggregate.
+            SchemaError: with code `invalid-argument` for anything but one table aggregate.
         """
         return FlatAggregateTable(self._table, self._query, self._keys, func)
 
@@ -999,7 +999,7 @@ def _require_arrivals(table: Table, window: GroupWindow) -> None:
     """Require that rows have an order of arrival: bounded ones, by the processing time.
 
     Raises:
-        SchemaError: with code `wrong-argument` for another column than a processing time.
+        SchemaError: with code `invalid-argument` for another column than a processing time.
         UnsupportedError: with code `streaming-not-supported` in batch mode, as in Flink, and for
             unbounded tables.
     """
@@ -1009,7 +1009,7 @@ def _require_arrivals(table: Table, window: GroupWindow) -> None:
     if session.streaming and timestamp_kind(type_) is not TimestampKind.PROCTIME:
         raise SchemaError(
             f"windows of a number of rows must be on a processing time, got {type_}",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="add a column PROCTIME(), and pass it to on(...)",
         )
     path = find_unbounded_table(session, table.relation)
@@ -1151,11 +1151,11 @@ class OverWindowedTable:
 
 def _require_same(own: Session, session: Session, what: str) -> None:
     if own is not session:
-        raise SchemaError(f"the {what} belongs to another environment", code="wrong-argument")
+        raise SchemaError(f"the {what} belongs to another environment", code="invalid-argument")
 
 
 def require_table(table: object, session: Session, name: str = "table") -> Table:
-    """Return a table of this environment; another's has other catalogs (`wrong-argument`)."""
+    """Return a table of this environment; another's has other catalogs (`invalid-argument`)."""
     require_instance(table, Table, name, "a Table")
     checked = cast("Table", table)
     _require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
@@ -1319,7 +1319,7 @@ class CreateOrReplaceTable:
         """Return this table with an option set.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a key or value of another type.
+            SchemaError: with code `invalid-argument` for a key or value of another type.
         """
         options = {**self._options, option_key(key): option_text(value)}
         return CreateOrReplaceTable(self._session, self._table, self._path.parts, options)
@@ -1332,7 +1332,7 @@ class CreateOrReplaceTable:
 
         Raises:
             SchemaError: for a query whose schema cannot be stored, such as a column of NULL (code
-                `untyped-null`).
+                `data-type-not-inferred`).
         """
         require_instance(ignore_if_exists, bool, "ignore_if_exists")
         return self._pipeline(if_not_exists=ignore_if_exists)
@@ -1444,11 +1444,11 @@ class StatementSet:
         """Add an INSERT statement.
 
         Raises:
-            SchemaError: with code `not-an-insert` for any other statement.
+            SchemaError: with code `invalid-argument` for any other statement.
         """
         statement = parse_statement(stmt)
         if not isinstance(statement, Insert):
-            raise SchemaError("a statement set accepts only INSERT", code="not-an-insert")
+            raise SchemaError("a statement set accepts only INSERT", code="invalid-argument")
         with within(stmt):
             target = insert_target(self._session, statement)
             relation = self._session.query(statement.query, stmt)

@@ -63,7 +63,7 @@ class GroupWindow:
         if self.rows is not None:
             raise SchemaError(
                 f"the window {self.name!r} of a number of rows has no bounds in time",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         return replace(self.call, name=f"{self.call.name}_{function}")
 
@@ -370,13 +370,13 @@ class OverWindowPartitionedOrderedPreceding:
         """Return the windows that end a number of rows, or a time, after each row.
 
         Raises:
-            SchemaError: with code `wrong-argument` for rows after a begin by time, or conversely.
+            SchemaError: with code `invalid-argument` for rows after a begin by time, or conversely.
         """
         unit, upper = _frame_bound(following, before=False)
         if unit != self.unit:
             raise SchemaError(
                 f"window bounds must both be {self.unit}, got {unit} for the end",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         return replace(self, upper=upper)
 
@@ -410,14 +410,14 @@ def select_over(
 
 
 def require_windows(values: Sequence[object]) -> tuple[OverWindow, ...]:
-    """Return windows over rows (`wrong-argument` for anything else, or none)."""
+    """Return windows over rows (`invalid-argument` for anything else, or none)."""
     windows = tuple(value for value in values if isinstance(value, OverWindow))
     if not values or len(windows) < len(values):
         shown = ", ".join(map(show, values)) or "none"
         raise SchemaError(
             f"over_window requires windows of Over with an alias, got {shown}",
-            code="wrong-argument",
+            code="invalid-argument",
         )
     if twice := duplicate_names([value.name for value in windows]):
-        raise SchemaError(f"two windows have the name {twice[0]!r}", code="wrong-argument")
+        raise SchemaError(f"two windows have the name {twice[0]!r}", code="invalid-argument")
     return windows

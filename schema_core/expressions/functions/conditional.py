@@ -37,14 +37,14 @@ def nullif_as_case(call: syntax.Call) -> syntax.Expression:
     """Rewrite ``NULLIF(a, b)`` to ``CASE WHEN a = b THEN NULL ELSE a END``.
 
     Raises:
-        SchemaError: with code `too-deep` if nested NULLIFs, each of which repeats its first
+        SchemaError: with code `limit-exceeded` if nested NULLIFs, each of which repeats its first
             argument, would have more than `MAX_COPIES` nodes.
     """
     value, other = call.arguments
     if _rewritten_size(value) > MAX_COPIES:
         raise SchemaError(
             f"nested NULLIF expands to more than {MAX_COPIES:,} nodes",
-            code="too-deep",
+            code="limit-exceeded",
             hint="compute the first argument in a separate column",
             span=value.span,
         )

@@ -52,8 +52,8 @@ def to_field(
     `layout` is a result of `layout_of`.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow` for types that exist only within Flink.
-        SchemaError: with code `invalid-layout`, also for a layout that cannot store the type.
+        UnsupportedError: with code `type-not-supported` for types that exist only within Flink.
+        SchemaError: with code `invalid-type`, also for a layout that cannot store the type.
 
     >>> from schema_core.types import parse_type
     >>> to_field("total", parse_type("DECIMAL(12, 2) NOT NULL"))
@@ -105,7 +105,7 @@ def _parse_layout(layout: str, field: RowField) -> arrow_types.Node:
     physical = _read_physical(bare, with_metadata=False)
     if not matches_physical(field.data_type, physical.data_type, "arrow", exactly_null=False):
         raise SchemaError(
-            f"the layout {layout} cannot store {field.data_type}", code="invalid-layout"
+            f"the layout {layout} cannot store {field.data_type}", code="invalid-type"
         )
     return node
 
@@ -120,7 +120,7 @@ def from_field(field: pa.Field) -> DataType:
     Nullability is that of the field. Metadata that passed through Spark is understood.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`, `too-deep` or `too-wide`.
+        UnsupportedError: with code `type-not-supported`, `limit-exceeded`.
     """
     import pyarrow as pa
 
@@ -183,7 +183,7 @@ def read_schema(schema: pa.Schema) -> ForeignSchema:
     >>> odd = pa.month_day_nano_interval()
     >>> result = read_schema(pa.schema([("id", pa.uint8()), ("odd", odd)]))
     >>> [str(column) for column in result.schema.columns], [error.code for error in result.refused]
-    (['`id` SMALLINT'], ['type-not-in-flink'])
+    (['`id` SMALLINT'], ['type-not-supported'])
     >>> print(result.losses[0])
     id: uint8 becomes SMALLINT (another physical layout of the same values)
     """

@@ -53,8 +53,8 @@ def as_table(data: Any) -> pa.Table:
     which Arrow has all functions.
 
     Raises:
-        SchemaError: with code `wrong-argument` for other objects, `not-a-value` for invalid arrays,
-            and for nanoseconds that would be lost.
+        SchemaError: with code `invalid-argument` for other objects, `invalid-data` for invalid
+            arrays, and for nanoseconds that would be lost.
     """
     import pyarrow as pa
 
@@ -64,13 +64,13 @@ def as_table(data: Any) -> pa.Table:
         if not hasattr(data, "__arrow_c_stream__"):
             raise SchemaError(
                 f"data must be a table, a record batch or a reader of Arrow, got {show(data)}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         data = pa.table(data)
     try:
         data.validate(full=True)
     except pa.ArrowException as error:
-        raise SchemaError(f"invalid Arrow data: {error}", code="not-a-value") from error
+        raise SchemaError(f"invalid Arrow data: {error}", code="invalid-data") from error
     for place, field in enumerate(data.schema):
         if (type_ := _without_views(field.type)) != field.type:
             column = data.column(place).cast(type_)
@@ -119,7 +119,7 @@ def select_columns(table: pa.Table, declared: Mapping[str, DataType]) -> pa.Tabl
     A type is accepted if one of the two casts implicitly to the other and no value changes.
 
     Raises:
-        SchemaError: with code `not-assignable`, or `not-a-value` for a value that would change.
+        SchemaError: with code `not-assignable`, or `invalid-data` for a value that would change.
     """
     import pyarrow as pa
 
@@ -152,7 +152,7 @@ def check_values(table: pa.Table) -> None:
     """Check that every value has the exact type of its column.
 
     Raises:
-        SchemaError: with code `not-a-value`.
+        SchemaError: with code `invalid-data`.
     """
     for field, column in zip(table.schema, table.columns, strict=True):
         with at(f"column {field.name!r}"):
@@ -300,7 +300,7 @@ def _python(scalar: Any) -> Any:
 
 
 def _not_a_value(problem: str) -> SchemaError:
-    return SchemaError(problem, code="not-a-value")
+    return SchemaError(problem, code="invalid-data")
 
 
 # --- pandas ---------------------------------------------------------------------------------------
@@ -318,8 +318,8 @@ def of_pandas(frame: pd.DataFrame, schema: object, zone: str) -> pa.Table:
     datetimes without a zone in columns of TIMESTAMP_LTZ.
 
     Raises:
-        SchemaError: with code `wrong-argument`, `column-count-mismatch`, `data-type-not-inferred`
-            or `not-a-value`.
+        SchemaError: with code `invalid-argument`, `column-count-mismatch`, `data-type-not-inferred`
+            or `invalid-data`.
     """
     import pandas as pd
     import pyarrow as pa
@@ -355,7 +355,7 @@ def _declared_columns(
     if schema is not None:
         raise SchemaError(
             f"schema must be a row type, names or types of columns, got {show(schema)}",
-            code="wrong-argument",
+            code="invalid-argument",
         )
     return names, [None] * len(names)
 
@@ -381,7 +381,7 @@ def _convert_series(series: Any, type_: DataType | None, zone: str) -> tuple[Any
         if isinstance(error, SchemaError):
             raise
         problem = str(error).partition("\n")[0]
-        code = "data-type-not-inferred" if type_ is None else "not-a-value"
+        code = "data-type-not-inferred" if type_ is None else "invalid-data"
         raise SchemaError(
             problem, code=code, hint="pass a schema with types" if type_ is None else None
         ) from error
@@ -425,7 +425,7 @@ def _microseconds(array: Any) -> Any:
     except pa.ArrowInvalid as error:
         raise SchemaError(
             f"nanoseconds would be lost: {error}",
-            code="not-a-value",
+            code="invalid-data",
             hint="round the column to microseconds",
         ) from error
 

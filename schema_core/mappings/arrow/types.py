@@ -70,7 +70,7 @@ def _read_decimal(arrow: Any, read: ReadField) -> types.DataType:
     if precision > types.DecimalType.limits["precision"][-1]:
         raise UnsupportedError(
             f"Arrow's {arrow} exceeds the maximum precision of DECIMAL, 38",
-            code="type-not-in-flink",
+            code="type-not-supported",
             hint="cast the column to decimal128(38, s), or omit it",
         )
     return types.DecimalType(precision, scale)
@@ -87,7 +87,7 @@ def _read_list(arrow: Any, read: ReadField) -> types.DataType:
 def _read_map(arrow: Any, read: ReadField) -> types.DataType:
     key, value = read(arrow.key_field).data_type, read(arrow.item_field).data_type
     if isinstance(key, types.NullType):
-        raise UnsupportedError("a map type whose key type is NULL", code="type-not-in-flink")
+        raise UnsupportedError("a map type whose key type is NULL", code="type-not-supported")
     return types.MapType(loss.as_not_null(key), value)
 
 
@@ -170,7 +170,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> types.DataType:
     """Return the nearest type to an Arrow type, nullable.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`.
+        UnsupportedError: with code `type-not-supported`.
     """
     kind = kind_of(arrow)
     if kind is not None:
@@ -179,7 +179,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> types.DataType:
         return _read_storage(arrow, read)
     raise UnsupportedError(
         f"Flink has no type for Arrow's {arrow}",
-        code="type-not-in-flink",
+        code="type-not-supported",
         hint="cast the column to another type, or omit it",
     )
 
@@ -247,7 +247,7 @@ def check_arrow(arrow: pa.DataType) -> None:
     In pyarrow's recursive C++ a stack overflow ends the process.
 
     Raises:
-        UnsupportedError: with code `too-deep` or `too-wide`.
+        UnsupportedError: with code `limit-exceeded`.
     """
     level, parts = list(_inner(arrow)), 0
     depth = 1
@@ -256,7 +256,9 @@ def check_arrow(arrow: pa.DataType) -> None:
         if depth > MAX_DEPTH:
             raise loss.too_deep()
         if parts > MAX_PARTS:
-            raise UnsupportedError(f"the type has more than {MAX_PARTS:,} parts", code="too-wide")
+            raise UnsupportedError(
+                f"the type has more than {MAX_PARTS:,} parts", code="limit-exceeded"
+            )
         level = [inner for data_type in level for inner in _inner(data_type)]
 
 
@@ -300,7 +302,8 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
     """Return the Arrow field of a column or row field.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow`, or `name-not-in-arrow` for invalid Unicode.
+        UnsupportedError: with code `type-not-supported`, or `name-not-in-arrow` for invalid
+        Unicode.
     """
     import pyarrow as pa
 
@@ -341,7 +344,7 @@ def to_physical(type_: types.DataType, with_metadata: bool) -> pa.DataType:
     """Return the Arrow type that stores a type; `with_metadata` applies to nested fields.
 
     Raises:
-        UnsupportedError: with code `type-not-in-arrow`.
+        UnsupportedError: with code `type-not-supported`.
     """
     return _to_physical(type_, partial(physical_field, with_metadata=with_metadata))
 
@@ -349,7 +352,7 @@ def to_physical(type_: types.DataType, with_metadata: bool) -> pa.DataType:
 def _to_physical(type_: types.DataType, field: MakeField) -> pa.DataType:
     row = TO_ARROW.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-supported")
     return row(type_, field)
 
 
@@ -460,7 +463,7 @@ def _make_map(type_: types.MapType | types.MultisetType, field: MakeField) -> An
 
     key, value = _child_fields(type_)
     if loss.is_null(key.data_type):
-        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-in-arrow")
+        raise UnsupportedError(f"Arrow has no type for {type_}", code="type-not-supported")
     return pa.map_(field(key).with_nullable(False), field(value))
 
 
@@ -522,7 +525,7 @@ def to_layout(arrow: pa.DataType) -> Node:
     if hasattr(arrow, "__arrow_ext_serialize__"):
         content = arrow.__arrow_ext_serialize__().decode("latin-1")
         return [EXTENSION, arrow.extension_name, content, to_layout(arrow.storage_type)]
-    raise UnsupportedError(f"layouts do not support Arrow's {arrow}", code="type-not-in-flink")
+    raise UnsupportedError(f"layouts do not support Arrow's {arrow}", code="type-not-supported")
 
 
 def _layout_of_attribute(arrow: Any, name: str) -> Any:
@@ -554,7 +557,7 @@ def from_layout(node: Node, annotate: Annotate | None = None) -> pa.DataType:
     import pyarrow as pa
 
     if not isinstance(node, list):
-        raise SchemaError(f"invalid Arrow layout {node!r}", code="invalid-layout")
+        raise SchemaError(f"invalid Arrow layout {node!r}", code="invalid-type")
     word, *values = node
     if word == EXTENSION:
         return from_layout(values[-1], annotate)
@@ -604,7 +607,7 @@ def read_layout(text: str) -> Node:
     """Parse the JSON string of a layout.
 
     Raises:
-        SchemaError: with code `invalid-layout` for any other string.
+        SchemaError: with code `invalid-type` for any other string.
     """
     import pyarrow as pa
 
@@ -619,5 +622,5 @@ def read_layout(text: str) -> Node:
     except (
         pa.ArrowException, ValueError, TypeError, LookupError, AttributeError, OverflowError
     ) as error:  # fmt: skip
-        raise SchemaError(f"invalid Arrow layout {text[:100]}", code="invalid-layout") from error
+        raise SchemaError(f"invalid Arrow layout {text[:100]}", code="invalid-type") from error
     return list(node)

@@ -160,10 +160,10 @@ def from_delta(type_: DeltaType, depth: int = 1) -> types.DataType:
     'DECIMAL(10, 2)'
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`, or `too-deep`.
+        UnsupportedError: with code `type-not-supported`, or `limit-exceeded`.
     """
     if depth > MAX_DEPTH:
-        raise UnsupportedError("the type is nested too deeply", code="too-deep")
+        raise UnsupportedError("the type is nested too deeply", code="limit-exceeded")
     match type_:
         case {"type": "struct", "fields": fields}:
             return types.RowType([from_delta_field(field, depth + 1) for field in fields])
@@ -179,7 +179,7 @@ def from_delta(type_: DeltaType, depth: int = 1) -> types.DataType:
     if not isinstance(type_, str) or type_ not in READ:
         raise UnsupportedError(
             f"Flink has no type for Delta's {type_}",
-            code="type-not-in-flink",
+            code="type-not-supported",
             hint="drop the column, or add one of another type",
         )
     return READ[type_]

@@ -105,7 +105,7 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     Raises:
         ParseError: for other strings; with code `multiple-tables` for more than one table.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-flink` for all such columns; with code `lossy` if
+        UnsupportedError: with code `type-not-supported` for all such columns; with code `lossy` if
             values would change and the policy is `error`.
 
     >>> print(from_ddl("CREATE TABLE t (id serial PRIMARY KEY, at timestamptz, tags text[])"))
@@ -183,10 +183,10 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
     table. With `strict`, the errors are raised.
 
     Raises:
-        ParseError: with code `text-too-long`.
+        ParseError: with code `limit-exceeded`.
         NotFoundError: with code `unknown-dialect`.
         SchemaCoreError: if `strict`, for all errors: of other strings a ParseError; with code
-            `missing-create-table`; `type-not-in-flink`; with code `missing-columns` for a table
+            `missing-create-table`; `type-not-supported`; with code `missing-columns` for a table
             that takes its columns from an unknown source.
 
     >>> script = read_tables(
@@ -247,7 +247,7 @@ def _script(text: str, dialect: Engine) -> ScriptDefinitions:
     if len(require_instance(text, str, "text")) > MAX_TEXT:
         raise ParseError(
             f"a script of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
-            code="text-too-long",
+            code="limit-exceeded",
             hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
             span=Span(0, 1),
         )
@@ -318,7 +318,7 @@ def to_ddl(
         SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options
             that are masked already.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-in-dialect` or `name-not-in-dialect`; with code
+        UnsupportedError: with code `type-not-supported` or `name-not-in-dialect`; with code
             `lossy` if values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
@@ -420,7 +420,7 @@ def tokens(text: str, dialect: Engine, span: Span | None = None) -> Iterator[Tok
     """Yield the tokens of a script of this engine, or of a span, with a limit on brackets.
 
     Raises:
-        ParseError: with code `text-too-long`, `too-deep`, or `syntax`.
+        ParseError: with code `limit-exceeded`, or `syntax`.
     """
     check_size(text)
     from sqlglot.errors import SqlglotError
@@ -438,7 +438,7 @@ def tokens(text: str, dialect: Engine, span: Span | None = None) -> Iterator[Tok
         depth += (token.key in {"(", "[", "{"}) - (token.key in {")", "]", "}"})
         if depth > MAX_DEPTH:
             raise ParseError(
-                f"nested more than {MAX_DEPTH} levels deep", code="too-deep", span=token.span
+                f"nested more than {MAX_DEPTH} levels deep", code="limit-exceeded", span=token.span
             )
         yield token
     yield Token("end", "end", "", stop, stop)
@@ -502,7 +502,7 @@ def _expression(text: str, dialect: Engine) -> str:
         raise _convert_error(text, error) from None
     except RecursionError:
         raise ParseError(
-            "the expression is nested too deeply", code="too-deep", span=Span(0, 1), text=text
+            "the expression is nested too deeply", code="limit-exceeded", span=Span(0, 1), text=text
         ) from None
     except (
         AttributeError,

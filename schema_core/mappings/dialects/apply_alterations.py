@@ -466,7 +466,7 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
 
     Raises:
         SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
-            field `unknown-field` or `invalid-field-name`.
+            field `unknown-field` or `invalid-type`.
     """
     if len(old.parts) > 1:
         return _with_renamed_field(table, old, new)
@@ -522,6 +522,6 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
         )
     if new.parts[-1] in fields:
         raise SchemaError(
-            f"the row has a field {new.parts[-1]!r}", code="invalid-field-name", span=new.span
+            f"the row has a field {new.parts[-1]!r}", code="invalid-type", span=new.span
         )
     return apply([ModifyFieldName(tuple(outer), fields[before], new.parts[-1])], table)

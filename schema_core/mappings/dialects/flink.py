@@ -152,7 +152,7 @@ def _require_sql_type(declared: schema_columns.WrittenType) -> DataType:
     """Return the type, if SQL can express it.
 
     Raises:
-        UnsupportedError: with code `type-not-in-dialect`.
+        UnsupportedError: with code `type-not-supported`.
     """
     type_ = DataTypes.unresolved(declared).resolve()
     try:
@@ -163,7 +163,7 @@ def _require_sql_type(declared: schema_columns.WrittenType) -> DataType:
         columns = []
     if [type_] != [getattr(column, "data_type", None) for column in columns]:
         raise UnsupportedError(
-            f"Flink's SQL cannot express {type_.as_summary_string()}", code="type-not-in-dialect"
+            f"Flink's SQL cannot express {type_.as_summary_string()}", code="type-not-supported"
         )
     return type_
 
@@ -296,7 +296,7 @@ class FlinkScript:
         if self._copied > MAX_COPIED:
             raise UnsupportedError(
                 f"ALTER statements copy more than {MAX_COPIED:,} columns and options",
-                code="too-wide",
+                code="limit-exceeded",
                 hint="write the columns in CREATE TABLE",
                 span=statement.span,
             )
@@ -334,7 +334,7 @@ def read_script(text: str, errors: Gathering) -> FlinkScript:
     there is neither a table nor an error, one with code `missing-create-table`.
 
     Raises:
-        ParseError: with code `text-too-long`.
+        ParseError: with code `limit-exceeded`.
     """
     check_size(text)
     script = FlinkScript(text)

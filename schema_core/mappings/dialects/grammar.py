@@ -384,7 +384,7 @@ class UserTypes:
         """Return the type with user-defined types replaced by their definitions.
 
         Raises:
-            UnsupportedError: with code `type-not-in-flink` beyond `MAX_PARTS`.
+            UnsupportedError: with code `type-not-supported` beyond `MAX_PARTS`.
         """
         if not self._types:
             return UserType(foreign)
@@ -392,7 +392,7 @@ class UserTypes:
         expanded_type = self._expand(foreign, dropped)
         if _count_types(expanded_type) > MAX_PARTS:
             raise UnsupportedError(
-                f"the type consists of more than {MAX_PARTS} types", code="type-not-in-flink"
+                f"the type consists of more than {MAX_PARTS} types", code="type-not-supported"
             )
         return UserType(expanded_type, tuple(dropped))
 

@@ -126,7 +126,7 @@ def read_type(
     """Return Flink's type for a foreign one; nullable unless specified otherwise.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink` if no row matches.
+        UnsupportedError: with code `type-not-supported` if no row matches.
     """
     shape = COMPOSITE.get(foreign.text) if foreign.parts else None
     if shape is not None:
@@ -141,13 +141,13 @@ def read_type(
     if match is None and not text:
         raise UnsupportedError(
             "the type of the column is not declared",
-            code="type-not-in-flink",
+            code="type-not-supported",
             hint="declare the type that the engine infers",
         )
     if match is None:
         raise UnsupportedError(
             f"Flink has no type for {engine.name}'s {foreign}",
-            code="type-not-in-flink",
+            code="type-not-supported",
             hint="omit the column or use another type",
         )
     type_, loss = match
@@ -224,7 +224,7 @@ def _parts(foreign: ForeignType, count: int) -> tuple[ForeignChild, ...]:
     if len(foreign.parts) != count or any(part.name is not None for part in foreign.parts):
         raise SchemaError(
             f"{foreign.text} requires {count} component types, got {foreign}",
-            code="invalid-type-parameter",
+            code="invalid-type",
         )
     return foreign.parts
 
@@ -279,7 +279,7 @@ def write_type(type_: types.DataType, engine: Engine, path: tuple[str, ...], los
     """Return the engine's type for a type, without its nullability.
 
     Raises:
-        UnsupportedError: with code `type-not-in-dialect` if the engine cannot store the values.
+        UnsupportedError: with code `type-not-supported` if the engine cannot store the values.
     """
     match = _write_plain(str(type_.nullable()), engine.name)
     if match is not None:
@@ -296,7 +296,7 @@ def write_type(type_: types.DataType, engine: Engine, path: tuple[str, ...], los
             losses.append(loss_of(path, "type", type_.as_summary_string(), text))
             return text
     raise UnsupportedError(
-        f"{engine.name} has no type for {type_.as_summary_string()}", code="type-not-in-dialect"
+        f"{engine.name} has no type for {type_.as_summary_string()}", code="type-not-supported"
     )
 
 

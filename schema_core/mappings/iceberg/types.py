@@ -137,10 +137,10 @@ def from_iceberg(type_: iceberg.IcebergType, depth: int = 1) -> types.DataType:
     Keys of maps are NOT NULL.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`, or `too-deep`.
+        UnsupportedError: with code `type-not-supported`, or `limit-exceeded`.
     """
     if depth > MAX_DEPTH:
-        raise UnsupportedError("the type is nested too deeply", code="too-deep")
+        raise UnsupportedError("the type is nested too deeply", code="limit-exceeded")
     match type_:
         case iceberg.StructType(fields=fields):
             return types.RowType([from_field(field, depth + 1) for field in fields])
@@ -154,7 +154,7 @@ def from_iceberg(type_: iceberg.IcebergType, depth: int = 1) -> types.DataType:
     if type(type_) not in READ:
         raise UnsupportedError(
             f"Flink has no type for Iceberg's {type_}",
-            code="type-not-in-flink",
+            code="type-not-supported",
             hint="drop the column, or add one of another type",
         )
     return READ[type(type_)](type_)

@@ -423,7 +423,7 @@ def print_ddl(tree: Mapping[str, Any]) -> str:
     r"""Print a struct as DDL, with TIMESTAMP_LTZ since the meaning of TIMESTAMP is configurable.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark-ddl` for types that have no DDL form.
+        UnsupportedError: with code `type-not-supported` for types that have no DDL form.
 
     >>> print_ddl(
     ...     {
@@ -473,6 +473,4 @@ def print_spark_type(
             return f"STRUCT<{', '.join(_field(field, ': ') for field in fields)}>"
         case _:
             word = tree.get("type")
-            raise UnsupportedError(
-                f"Spark's DDL has no type {word!r}", code="type-not-in-spark-ddl"
-            )
+            raise UnsupportedError(f"Spark's DDL has no type {word!r}", code="type-not-supported")

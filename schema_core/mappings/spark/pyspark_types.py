@@ -41,9 +41,9 @@ def to_struct_field(
     Hive's own formats, where NOT NULL is stored only as metadata.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark` for types that exist only within Flink,
-            `type-not-in-hive` for types that tables of Hive cannot store, `lossy` if values would
-            change and `on_loss` is `error`.
+        UnsupportedError: with code `type-not-supported` for types that exist only within Flink
+            or that tables of Hive cannot store, `lossy` if values would change and `on_loss` is
+            `error`.
 
     >>> from schema_core.types import parse_type
     >>> to_struct_field("code", parse_type("CHAR(3) NOT NULL"))
@@ -115,7 +115,7 @@ def from_struct_field(field: StructField) -> DataType:
     """Return the exact type if it matches the physical type, else the nearest type.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`.
+        UnsupportedError: with code `type-not-supported`.
     """
     from pyspark.sql.types import StructField
 
@@ -176,7 +176,7 @@ def to_struct_type(
 
     require_instance(schema, ResolvedSchema, "schema")
     if target == "hive":
-        loss.refuse(loss.losses(schema, target), "type-not-in-hive")
+        loss.refuse(loss.losses(schema, target), "type-not-supported")
     fields = [
         to_struct_field(
             column.name, column.data_type, column.comment, on_loss=on_loss, target=target
@@ -225,7 +225,7 @@ def check_depth(spark: SparkType) -> None:
     """Refuse a Spark type deeper than `MAX_DEPTH`, before pyspark recurses into it.
 
     Raises:
-        UnsupportedError: with code `too-deep`.
+        UnsupportedError: with code `limit-exceeded`.
     """
     loss.check_nesting(spark, _child_types)
 

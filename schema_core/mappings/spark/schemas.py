@@ -38,7 +38,7 @@ def from_json(text: str) -> ForeignSchema:
     ...     {"name": "id", "type": "long", "nullable": false, "metadata": {}},
     ...     {"name": "at", "type": "interval", "nullable": true, "metadata": {}}]}''')
     >>> [str(column) for column in result.schema.columns], [error.code for error in result.refused]
-    (['`id` BIGINT NOT NULL'], ['type-not-in-flink'])
+    (['`id` BIGINT NOT NULL'], ['type-not-supported'])
     """
     return read_fields(parse_json(text)["fields"], read_field_tree)
 
@@ -54,7 +54,7 @@ def parse_json(text: str) -> dict[str, Any]:
     Raises:
         ParseError: for a string that is not JSON, or too long.
         SchemaError: with code `invalid-spark-schema` and the location.
-        UnsupportedError: with code `too-deep`.
+        UnsupportedError: with code `limit-exceeded`.
     """
     check_size(text)
     try:

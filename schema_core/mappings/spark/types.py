@@ -35,7 +35,7 @@ def from_field_tree(field: Mapping[str, Any]) -> types.RowField:
     Spark's own metadata for CHAR and VARCHAR is used too.
 
     Raises:
-        UnsupportedError: with code `type-not-in-flink`.
+        UnsupportedError: with code `type-not-supported`.
     """
     with at(f"field {field['name']!r}"):
         check_tree(field["type"])
@@ -173,7 +173,7 @@ def _type(tree: Tree, read: ReadField) -> types.DataType:
 def _unsupported_error(word: str) -> UnsupportedError:
     return UnsupportedError(
         f"Flink has no type for Spark's {word[:100]}",
-        code="type-not-in-flink",
+        code="type-not-supported",
         hint="cast the column to another type, or omit it",
     )
 
@@ -198,7 +198,7 @@ def check_tree(tree: Tree) -> None:
     """Refuse a tree deeper than `MAX_DEPTH`, before anything recurses into it.
 
     Raises:
-        UnsupportedError: with code `too-deep`.
+        UnsupportedError: with code `limit-exceeded`.
     """
     loss.check_nesting(tree, _child_trees)
 
@@ -231,13 +231,13 @@ def to_field_tree(
     ORC, with nested NOT NULL.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark`, `type-not-in-hive`, or `lossy` if values
+        UnsupportedError: with code `type-not-supported`, or `lossy` if values
             would change and `on_loss` is `error`.
     """
     with at(f"field {field.name!r}"):
         lost = loss.losses(field.data_type, target)
         if target == "hive":
-            loss.refuse(lost, "type-not-in-hive")
+            loss.refuse(lost, "type-not-supported")
         loss.enforce(lost, on_loss)
         tree = _field(field, with_metadata=on_loss != "accept")
     if target == "hive":
@@ -272,7 +272,7 @@ def cached_tree(type_: types.DataType) -> Tree:
     """Return a cached `to_tree` for comparison, which must not be changed.
 
     Raises:
-        UnsupportedError: with code `type-not-in-spark`.
+        UnsupportedError: with code `type-not-supported`.
     """
     return _tree(type_, with_metadata=True)
 
@@ -289,7 +289,7 @@ def _field(field: types.RowField, with_metadata: bool) -> dict[str, Any]:
 def _tree(type_: types.DataType, with_metadata: bool) -> Tree:
     row = TO_SPARK.get(type(type_))
     if row is None:
-        raise UnsupportedError(f"Spark has no type for {type_}", code="type-not-in-spark")
+        raise UnsupportedError(f"Spark has no type for {type_}", code="type-not-supported")
     return row if isinstance(row, str) else row(type_, with_metadata)
 
 

@@ -266,7 +266,7 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
 
     Raises:
         NotFoundError: with code `definitions-not-found` for an unknown module or attribute.
-        SchemaError: with code `wrong-argument` for another value.
+        SchemaError: with code `invalid-argument` for another value.
     """
     require_instance(environment, TableEnvironment, "environment")
     module, _, attribute = require_instance(target, str, "target").partition(":")

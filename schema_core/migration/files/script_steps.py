@@ -91,7 +91,7 @@ def parse_steps(text: str, accepted: frozenset[str] = frozenset()) -> tuple[Scri
     Raises:
         ParseError: as `parse_statements`.
         SchemaError: with code `invalid-migration-file` for a directive that does not precede
-            statements of its table, or is malformed; `wrong-argument` for a kind that cannot be
+            statements of its table, or is malformed; `invalid-argument` for a kind that cannot be
             accepted.
 
     >>> script = "-- rewrite: t\nALTER TABLE t MODIFY a STRING; INSERT INTO u SELECT a FROM t"

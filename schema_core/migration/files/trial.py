@@ -106,7 +106,7 @@ def try_migrations(
         copy: The paths of tables of local files whose rows are copied to a scratch directory first.
 
     Raises:
-        SchemaError: as `Migrator` and `Migrator.upgrade`; with code `wrong-argument` for a table
+        SchemaError: as `Migrator` and `Migrator.upgrade`; with code `invalid-argument` for a table
             whose files cannot be copied.
         ConflictError: for a table with the job of an ended process, or an unfinished migration.
         UnsupportedError: with code `read-only-in-trial` for a job that writes other rows.
@@ -282,7 +282,7 @@ def _copy_rows(
     if not isinstance(table, ResolvedCatalogTable) or source is None:
         raise SchemaError(
             f"the rows of {shown!r} cannot be copied: it is not a table of local files",
-            code="wrong-argument",
+            code="invalid-argument",
         )
     target = folder / (source.name or "rows")
     try:

@@ -227,7 +227,7 @@ def lint_migrations(
 
     Raises:
         NotFoundError: with code `migration-not-found` without such a directory.
-        SchemaError: with code `finding-unknown` for an unknown kind in `severities` or `accepted`.
+        SchemaError: with code `invalid-argument` for an unknown kind in `severities` or `accepted`.
         ExternalError: with code `file-system-failed`.
         SchemaCoreError: of a statement of the setup.
     """
@@ -323,7 +323,7 @@ def lint_history(migrator: Migrator) -> tuple[LintFinding, ...]:
 def _require_kind(kind: str) -> None:
     if require_instance(kind, str, "the kind of a finding") not in RULES:
         raise SchemaError(
-            f"unknown finding {kind!r}", code="finding-unknown", hint=similar(kind, RULES)
+            f"unknown finding {kind!r}", code="invalid-argument", hint=similar(kind, RULES)
         )
 
 

@@ -69,7 +69,7 @@ def require_fitting_rows(
         section: As for `validate_migrations`.
 
     Raises:
-        SchemaError: with code `rows-do-not-fit`; `wrong-argument` for a kind that cannot be
+        SchemaError: with code `rows-do-not-fit`; `invalid-argument` for a kind that cannot be
             accepted.
     """
     accepted = accepted_kinds(accept)

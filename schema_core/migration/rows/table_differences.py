@@ -230,14 +230,14 @@ def table_diff(
     Raises:
         NotFoundError: with code `table-not-found`.
         SchemaError: with code `unknown-column` for a column that a table does not have, and
-            `wrong-argument` for tables without a common column, or with different primary keys.
+            `invalid-argument` for tables without a common column, or with different primary keys.
         UnsupportedError: with code `streaming-not-supported` for an unbounded table, and
             `unsupported-capability` for a planner that does not compare rows.
     """
     require_instance(environment, TableEnvironment, "environment")
     if not 0 <= require_instance(samples, int, "samples") <= MAX_SAMPLES:
         raise SchemaError(
-            f"samples must be from 0 to {MAX_SAMPLES}, got {samples}", code="wrong-argument"
+            f"samples must be from 0 to {MAX_SAMPLES}, got {samples}", code="invalid-argument"
         )
     sides = _read_side(environment, left, "left"), _read_side(environment, right, "right")
     changes = diff(*(side.declaration for side in sides), renames=renames)
@@ -257,10 +257,11 @@ def table_diff(
         if pair.left:
             pairs[name] = pair
         elif name in key:
-            raise SchemaError(f"column {name!r} {pair.note}", code="wrong-argument")
+            raise SchemaError(f"column {name!r} {pair.note}", code="invalid-argument")
     if not pairs:
         raise SchemaError(
-            f"{sides[0].name} and {sides[1].name} have no column to compare", code="wrong-argument"
+            f"{sides[0].name} and {sides[1].name} have no column to compare",
+            code="invalid-argument",
         )
     shown = [pair.shown for pair in pairs.values() if pair.shown is not None]
     expressions = (
@@ -330,7 +331,7 @@ def _key_of(
         shown = " and ".join(", ".join(key) for key in usable)
         raise SchemaError(
             f"the tables have different primary keys: {shown}",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="name the columns that identify a row",
         )
     return usable[-1] if usable else ()

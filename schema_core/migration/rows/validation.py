@@ -82,7 +82,7 @@ def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
     """Return the kinds of problems that are accepted.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a kind that cannot be.
+        SchemaError: with code `invalid-argument` for a kind that cannot be.
     """
     accepted = require_names(accept, "accept")
     for kind in accepted:
@@ -90,7 +90,7 @@ def accepted_kinds(accept: Iterable[str]) -> tuple[str, ...]:
             allowed = ", ".join(value for value, fails in KINDS.items() if not fails)
             raise SchemaError(
                 f"problems of the kind {kind!r} cannot be accepted",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint=f"accept only {allowed}",
             )
     return accepted
@@ -176,7 +176,7 @@ def validate_rows(
     """
     require_instance(environment, TableEnvironment, "environment")
     if not 0 <= require_instance(samples, int, "samples") <= 100:
-        raise SchemaError(f"samples must be from 0 to 100, got {samples}", code="wrong-argument")
+        raise SchemaError(f"samples must be from 0 to 100, got {samples}", code="invalid-argument")
     identifier, table, options = stored_table(environment, path)
     diff(table, new, renames=renames)
     resolver = environment.schema_resolver
@@ -271,14 +271,14 @@ def column_renames(renames: RenameHints) -> dict[str, str]:
     """Return the renames of columns by the old name.
 
     Raises:
-        SchemaError: with code `wrong-argument` for the rename of a field.
+        SchemaError: with code `invalid-argument` for the rename of a field.
     """
     paths = renames_by_path(renames)
     for path in paths:
         if len(path) > 1:
             raise SchemaError(
                 f"rows cannot be converted to a renamed field: {'.'.join(path)}",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="rename the field first, with ALTER TABLE ... RENAME",
             )
     return renamed_columns(paths)

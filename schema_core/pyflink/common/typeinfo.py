@@ -182,13 +182,13 @@ class InstantTypeInfo(BasicTypeInfo):
         return Instant.of_datetime(value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone)))
 
     def to_column(self, value: Any) -> Any:
-        """Return the datetime of an instant (`not-a-value` for nanoseconds)."""
+        """Return the datetime of an instant (`invalid-data` for nanoseconds)."""
         if not isinstance(value, Instant):
             return value
         if value.nanos % 1000:
             raise SchemaError(
                 f"{value!r} has nanoseconds, but Spark's datetimes have microseconds",
-                code="not-a-value",
+                code="invalid-data",
             )
         return value.to_datetime()
 
@@ -373,14 +373,14 @@ class _Composite(TypeInformation):
         return [of.from_column(value, zone) for of, value in pairs]
 
     def to_columns(self, value: Any) -> list[Any]:
-        """Return the values of the fields (`invalid-row-values` for another number)."""
+        """Return the values of the fields (`invalid-data` for another number)."""
         if value is None:
-            raise SchemaError("a value of the stream is None", code="invalid-row-values")
+            raise SchemaError("a value of the stream is None", code="invalid-data")
         values = list(value)
         if len(values) != len(self._types):
             raise SchemaError(
                 f"{show(value)} has {len(values)} values, but {self!r} has {len(self._types)}",
-                code="invalid-row-values",
+                code="invalid-data",
             )
         return [of.to_column(item) for of, item in zip(self._types, values, strict=True)]
 
@@ -408,7 +408,8 @@ class RowTypeInfo(_Composite):
             names = list(require_sequence(field_names, "field_names"))
             if len(names) != len(self._types):
                 raise SchemaError(
-                    f"{len(names)} names given for {len(self._types)} fields", code="wrong-argument"
+                    f"{len(names)} names given for {len(self._types)} fields",
+                    code="invalid-argument",
                 )
             self._names = names
         self.set_data_type()

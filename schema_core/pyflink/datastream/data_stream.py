@@ -199,17 +199,18 @@ class DataStream(_Tuned):
         return self._derive(self._type, lambda rows: stream_rows.filter_rows(rows, func, call))
 
     def project(self, *field_indexes: int) -> DataStream:
-        """Select fields of tuples by their positions (`wrong-argument` for other values)."""
+        """Select fields of tuples by their positions (`invalid-argument` for other values)."""
         if not isinstance(self._type, TupleTypeInfo):
             raise SchemaError(
-                f"project requires a stream of tuples, not of {self._type!r}", code="wrong-argument"
+                f"project requires a stream of tuples, not of {self._type!r}",
+                code="invalid-argument",
             )
         types = self._type.get_field_types()
         for index in field_indexes:
             if type(index) is not int or not 0 <= index < len(types):
                 raise SchemaError(
                     f"a field must be a position from 0 to {len(types) - 1}, got {show(index)}",
-                    code="wrong-argument",
+                    code="invalid-argument",
                 )
         result = Types.TUPLE([types[index] for index in field_indexes])
 
@@ -239,13 +240,13 @@ class DataStream(_Tuned):
     # --- several streams -----------------------------------------------------------------------
 
     def union(self, *streams: DataStream) -> DataStream:
-        """Return the values of this stream and of others of the same type (`wrong-argument`)."""
+        """Return the values of this stream and of others of the same type (`invalid-argument`)."""
         every = [self, *(require_instance(each, DataStream, "a stream") for each in streams)]
         for stream in every:
             if stream._type != self._type:  # noqa: SLF001 - of this class
                 raise SchemaError(
                     f"streams of different types: {self.get_type()!r} and {stream.get_type()!r}",
-                    code="wrong-argument",
+                    code="invalid-argument",
                 )
 
         def build(tables: TableEnvironment) -> StreamRows:
@@ -373,7 +374,7 @@ class KeyedStream(DataStream):
         if type(position) is not int or not 0 <= position < len(names):
             raise SchemaError(
                 f"there is no field {show(position)}: the fields are {', '.join(names)}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         return position if isinstance(self._type, RowTypeInfo | TupleTypeInfo) else None
 
@@ -382,7 +383,7 @@ class KeyedStream(DataStream):
 
 
 def _call(function: Any, method: str) -> Callable[..., Any]:
-    """Return the method of an object, or the function itself (`wrong-argument`)."""
+    """Return the method of an object, or the function itself (`invalid-argument`)."""
     bound = getattr(function, method, None)
     if callable(bound):
         return bound  # type: ignore[no-any-return]
@@ -390,7 +391,7 @@ def _call(function: Any, method: str) -> Callable[..., Any]:
         return function  # type: ignore[no-any-return]
     raise SchemaError(
         f"a function or an object with the method {method} is required, got {type_name(function)}",
-        code="wrong-argument",
+        code="invalid-argument",
     )
 
 

@@ -97,13 +97,13 @@ class StreamExecutionEnvironment(RefusesMethods):
         -1 is the default.
 
         Raises:
-            SchemaError: with code `wrong-argument` if the number is 0 or less than -1.
+            SchemaError: with code `invalid-argument` if the number is 0 or less than -1.
         """
         number = require_instance(parallelism, int, "parallelism")
         if number < 1 and number != -1:
             raise SchemaError(
                 f"parallelism must be at least 1, or -1 for the default, got {number}",
-                code="wrong-argument",
+                code="invalid-argument",
             )
         self._options[PARALLELISM.key] = str(number)
         return self
@@ -168,8 +168,8 @@ class StreamExecutionEnvironment(RefusesMethods):
             type_info: Their type; by default any Python object.
 
         Raises:
-            SchemaError: with code `wrong-argument`; when the stream is used, with code
-                `not-a-value`, `invalid-row-values` or `too-many-rows`.
+            SchemaError: with code `invalid-argument`; when the stream is used, with code
+                `invalid-data` or `limit-exceeded`.
         """
         require_instance(collection, Iterable, "collection")
         require_instance(type_info, (TypeInformation, type(None)), "type_info")
@@ -290,7 +290,7 @@ class StreamTableEnvironment(TableEnvironment):
         if KIND in rows.hidden and isinstance(rows.type_info, RowTypeInfo | ExternalTypeInfo):
             raise SchemaError(
                 "the stream has updates or deletions, and the table would have only added rows",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="call from_changelog_stream",
             )
         match fields_or_schema:
@@ -338,7 +338,7 @@ class StreamTableEnvironment(TableEnvironment):
                 of `from_data_stream`. Of upserts, the row of a key replaces the former one.
 
         Raises:
-            SchemaError: as `from_data_stream`; with code `wrong-argument` for upserts without a
+            SchemaError: as `from_data_stream`; with code `invalid-argument` for upserts without a
                 key, `unknown-column` for upserts without a column of the key.
         """
         require_instance(data_stream, DataStream, "data_stream")
@@ -367,7 +367,7 @@ class StreamTableEnvironment(TableEnvironment):
         if key is None:
             raise SchemaError(
                 "a stream of upserts requires a schema with a primary key",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="declare the columns that identify a row by Schema.Builder.primary_key",
             )
         columns = Schema.new_builder().from_resolved_schema(changes.table.get_resolved_schema())
@@ -437,7 +437,7 @@ class StreamTableEnvironment(TableEnvironment):
                 the updates have only their new rows.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a schema of other columns.
+            SchemaError: with code `invalid-argument` for a schema of other columns.
             UnsupportedError: with code `streaming-not-supported` for updates of an unbounded table,
                 or where `changelog_mode` has only insertions.
         """
@@ -459,7 +459,7 @@ class StreamTableEnvironment(TableEnvironment):
         """Return the rows of a table as a stream of values of a type.
 
         Raises:
-            SchemaError: with code `wrong-argument` for a type of other columns.
+            SchemaError: with code `invalid-argument` for a type of other columns.
             UnsupportedError: with code `streaming-not-supported` for a table with updates.
         """
         require_table(table, self._session)
@@ -493,7 +493,7 @@ class StreamTableEnvironment(TableEnvironment):
             raise SchemaError(
                 f"the columns of the table are {', '.join(map(str, given))}, those of "
                 f"{type_info!r} are {', '.join(map(str, expected))}",
-                code="wrong-argument",
+                code="invalid-argument",
                 hint="cast the columns, or pass other types",
             )
         return self._stream(table.alias(*type_info.column_names), type_info)
@@ -592,7 +592,7 @@ def _declared_columns(schema: Schema, rows: StreamRows) -> list[tuple[str, Any]]
 
 
 def _with_target_columns(table: Table, schema: ResolvedSchema) -> Table:
-    """Return a table with the types of columns with the same names (`wrong-argument`)."""
+    """Return a table with the types of columns with the same names (`invalid-argument`)."""
     own, targets = table.get_resolved_schema().columns, schema.columns
     fit = len(own) == len(targets) and all(
         column.name == target.name
@@ -603,7 +603,7 @@ def _with_target_columns(table: Table, schema: ResolvedSchema) -> Table:
         raise SchemaError(
             f"the columns of the table are {_show_columns(own)}, those of the schema "
             f"{_show_columns(targets)}",
-            code="wrong-argument",
+            code="invalid-argument",
             hint="select and cast the columns of the table",
         )
     pairs = zip(own, targets, strict=True)

@@ -170,14 +170,14 @@ def _with_instants(table: Table, type_: RowType) -> Table:
 
 
 def _to_milliseconds(value: Any, type_: DataType) -> Any:
-    """Return an instant as milliseconds (`not-a-value` for a part of one); others unchanged."""
+    """Return an instant as milliseconds (`invalid-data` for a part of one); others unchanged."""
     if value is None or not is_instant(type_):
         return value
     milliseconds, rest = divmod(value - EPOCH, timedelta(milliseconds=1))
     if rest:
         raise SchemaError(
             f"a function of a stream returned {value}, but its instants have milliseconds",
-            code="not-a-value",
+            code="invalid-data",
         )
     return milliseconds
 

@@ -316,7 +316,7 @@ class PartitionContext(ProcessContext):
         if (time.tzinfo is not None) != is_aware:
             kind = "an aware" if is_aware else "a naive"
             problem = f"the time of a timer must be {kind} datetime, got {show(time)}"
-            raise SchemaError(problem, code="wrong-argument")
+            raise SchemaError(problem, code="invalid-argument")
         key: object = time if name is None else name
         if name is None and key in self._timers:
             return
@@ -333,7 +333,7 @@ class PartitionContext(ProcessContext):
 
     def clear_state(self, name: str) -> None:
         if name not in dict(self._signature.state):
-            raise SchemaError(f"there is no state {name!r}", code="wrong-argument")
+            raise SchemaError(f"there is no state {name!r}", code="invalid-argument")
         self._state.pop(name, None)
 
     def clear_all_state(self) -> None:

@@ -91,7 +91,7 @@ def rows_of(
 
     For pandas, `schema` has names or types of the columns; `declared` has the types of the columns
     that are read by their names, for all libraries.
-    Errors: `wrong-argument`, `not-a-value`, `duplicate-column`, `type-not-in-flink`,
+    Errors: `invalid-argument`, `invalid-data`, `duplicate-column`, `type-not-supported`,
     `not-over-connect`, `unknown-column` and `not-assignable` for declared columns, and
     `spark-session-stopped` for a DataFrame of a stopped session.
     """
@@ -111,13 +111,13 @@ def rows_of(
             if not isinstance(collected, pl.DataFrame):
                 raise SchemaError(
                     f"frame must be a polars DataFrame, got {show(collected)}",
-                    code="wrong-argument",
+                    code="invalid-argument",
                 )
             for name, type_ in collected.schema.items():
                 if str(type_) in _NOT_IN_ARROW:
                     raise UnsupportedError(
                         f"Flink has no type for the type {type_} of polars",
-                        code="type-not-in-flink",
+                        code="type-not-supported",
                         path=(f"column {name!r}",),
                         hint="cast the column to another type",
                     )
@@ -190,7 +190,7 @@ def _select_series(data: Any, declared: Mapping[str, DataType]) -> tuple[Any, li
 
 
 def _library(data: object) -> str:
-    """Return the library of an object of rows by its class's package (`wrong-argument`)."""
+    """Return the library of an object of rows by its class's package (`invalid-argument`)."""
     package = type(data).__module__.partition(".")[0]
     libraries = {"pyspark": "spark", "pyarrow": "arrow", "pandas": "pandas", "polars": "polars"}
     if package in libraries:
@@ -199,7 +199,7 @@ def _library(data: object) -> str:
         return "arrow"
     raise SchemaError(
         f"table must be a Table or rows of Spark, Arrow, pandas or polars, got {show(data)}",
-        code="wrong-argument",
+        code="invalid-argument",
     )
 
 
@@ -216,7 +216,7 @@ def _require_running_frame(data: object) -> DataFrame:
 
     if not isinstance(data, DataFrame):
         raise SchemaError(
-            f"df must be a DataFrame of Spark, got {show(data)}", code="wrong-argument"
+            f"df must be a DataFrame of Spark, got {show(data)}", code="invalid-argument"
         )
     if not is_running(data.sparkSession):
         raise ExternalError(

@@ -612,10 +612,12 @@ class Reader:
 
 
 def _require_typed(columns: Columns) -> None:
-    """Refuse columns of the type NULL (`untyped-null`)."""
+    """Refuse columns of the type NULL (`data-type-not-inferred`)."""
     for column in columns:
         if isinstance(column.type, NullType):
-            raise UnsupportedError(f"column {column.name!r} has the type NULL", code="untyped-null")
+            raise UnsupportedError(
+                f"column {column.name!r} has the type NULL", code="data-type-not-inferred"
+            )
 
 
 def _needs_kinds(bound: BoundTable) -> UnsupportedError:

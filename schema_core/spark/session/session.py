@@ -64,7 +64,7 @@ class JobSession:
         settings: Settings that Spark is started with, in addition to `START`.
 
     Raises:
-        SchemaError: with code `wrong-argument` for a root that is not a `SparkSession`.
+        SchemaError: with code `invalid-argument` for a root that is not a `SparkSession`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class JobSession:
 
             if not isinstance(root, SparkSession) and not is_connect(root):
                 raise SchemaError(
-                    f"spark must be a SparkSession, got {show(root)}", code="wrong-argument"
+                    f"spark must be a SparkSession, got {show(root)}", code="invalid-argument"
                 )
         self._root = root
         self._settings = settings or {}
