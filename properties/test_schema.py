@@ -98,7 +98,7 @@ MEMBERS: dict[str, tuple[str, str | None]] = {
     "1 + {0}": ("computed", None),
     "nope{0} + 1": ("computed", "unknown-column"),
     "NOPE{0}(1)": ("computed", "unknown-function"),
-    "SQRT(1, {0})": ("computed", "wrong-argument-count"),
+    "SQRT(1, {0})": ("computed", "invalid-function-call"),
     "1 +": ("computed", "syntax"),
 }
 

@@ -76,9 +76,9 @@ def environment() -> TableEnvironment:
 
 
 EXPRESSIONS: list[tuple[Callable[[], object], str]] = [
-    (lambda: lit(HUGE), "value-not-in-sql"),
-    (lambda: lit(Decimal("1e5000")), "value-not-in-sql"),
-    (lambda: lit(Unprintable()), "value-not-in-sql"),
+    (lambda: lit(HUGE), "not-in-sql"),
+    (lambda: lit(Decimal("1e5000")), "not-in-sql"),
+    (lambda: lit(Unprintable()), "not-in-sql"),
     (lambda: lit(endless()), "limit-exceeded"),
     (lambda: map_("a", endless()), "limit-exceeded"),
     (lambda: json_object(wrong(("a", "b"))), "invalid-argument"),
@@ -148,8 +148,8 @@ CALLS: list[tuple[Callable[[TableEnvironment], object], str]] = [
     (lambda env: env.from_path("t").select(wrong(Unprintable())), "invalid-argument"),
     (lambda env: env.from_path("t").select(with_columns(range_(HUGE, True))), "unknown-column"),
     (lambda env: env.from_path("t").select(with_columns(range_(wrong({}), 1))), "unknown-column"),
-    (lambda env: env.from_path("t").offset(wrong(Unprintable())), "invalid-row-count"),
-    (lambda env: env.from_path("t").limit(HUGE), "invalid-row-count"),
+    (lambda env: env.from_path("t").offset(wrong(Unprintable())), "invalid-query"),
+    (lambda env: env.from_path("t").limit(HUGE), "invalid-query"),
     (lambda env: env.execute_statement(wrong(len), ""), "invalid-argument"),
     (lambda env: env.list_tables(wrong(len)), "invalid-argument"),
     (lambda env: env.list_temporary_tables("default_catalog", wrong(5)), "invalid-argument"),

@@ -190,12 +190,12 @@ class FunctionClass:
     spark: Spark = field(default=None, compare=False, kw_only=True)
 
     def rows(self, name: str, path: tuple[str, ...]) -> tuple[Function, ...]:
-        """Return the functions that type its calls (`invalid-function-class` if it cannot be used).
+        """Return the functions that type its calls (`invalid-function` if it cannot be used).
 
         The rows of a table function are NOT NULL.
         """
         if self.problem is not None:
-            raise SchemaError(self.problem, code="invalid-function-class")
+            raise SchemaError(self.problem, code="invalid-function")
         is_table = self.kind is FunctionKind.TABLE
         signatures = [
             (takes, gives.not_null() if is_table and gives.is_(TypeRoot.ROW) else gives)
@@ -228,17 +228,17 @@ def _import_class(name: str) -> FunctionClass:
         found = getattr(import_module(module), attribute)
     except Exception as error:  # the module is the user's
         raise SchemaError(
-            f"the function {name!r} cannot be imported: {error}", code="invalid-function-class"
+            f"the function {name!r} cannot be imported: {error}", code="invalid-function"
         ) from error
     if not callable(found) and not isinstance(found, UserDefinedFunction | UserFunction):
-        raise SchemaError(f"{name!r} is not a function", code="invalid-function-class")
+        raise SchemaError(f"{name!r} is not a function", code="invalid-function")
     return declaration_of(found)
 
 
 def _create_definition(
     factory: FunctionDefinitionFactory, name: str, function: CatalogFunction
 ) -> FunctionClass:
-    """Return what a catalog's factory loads (`invalid-function-class` if it fails)."""
+    """Return what a catalog's factory loads (`invalid-function` if it fails)."""
     try:
         created = factory.create_function_definition(name, function)
     except SchemaCoreError:
@@ -246,7 +246,7 @@ def _create_definition(
     except Exception as error:  # of the factory
         raise SchemaError(
             f"the catalog cannot load the function {name!r}: {type(error).__name__}: {error}",
-            code="invalid-function-class",
+            code="invalid-function",
         ) from error
     return created if isinstance(created, FunctionClass) else declaration_of(created)
 
@@ -379,7 +379,7 @@ class FunctionCatalog:
         )
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...] | None:
-        """Return the functions that type a call, or None (`invalid-function-class`)."""
+        """Return the functions that type a call, or None (`invalid-function`)."""
         resolved = self.find(UnresolvedPath(path)) if 1 <= len(path) <= 3 else None
         if resolved is None:
             self._require_core(path, span)
@@ -422,7 +422,7 @@ class FunctionCatalog:
 
         The latter is imported if its module is one of `python_modules`. A result of `udf`, `udtf`,
         `udaf` or `udtaf` is found without that in a module that the process has imported.
-        `invalid-function-class` if it is neither declared nor allowed, or cannot be imported.
+        `invalid-function` if it is neither declared nor allowed, or cannot be imported.
         """
         name = function.class_name
         if known := self.classes.get(name) or self._import_class.get(name):
@@ -437,17 +437,15 @@ class FunctionCatalog:
             if module:
                 allowing = f"allow_python_modules({module!r})"
                 hint = f"if you trust its code, call {allowing} of the environment"
-        raise SchemaError(
-            f"unknown function class {name!r}", code="invalid-function-class", hint=hint
-        )
+        raise SchemaError(f"unknown function class {name!r}", code="invalid-function", hint=hint)
 
     def check(self, definition: Definition) -> None:
-        """Refuse an invalid definition of a temporary function (`invalid-function-class`)."""
+        """Refuse an invalid definition of a temporary function (`invalid-function`)."""
         loaded = self.load(definition) if isinstance(
             definition, CatalogFunction
         ) else definition  # fmt: skip
         if loaded.is_function and loaded.problem is not None:
-            raise SchemaError(loaded.problem, code="invalid-function-class")
+            raise SchemaError(loaded.problem, code="invalid-function")
 
     def _find_temporary_system(self, path: UnresolvedPath) -> FoundFunction | None:
         name = path.object_name.lower()
@@ -504,7 +502,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary system function, which hides built-in ones; return whether it is new.
 
-        Errors: `temporary-system-function-exists`, `invalid-function-class`.
+        Errors: `temporary-system-function-exists`, `invalid-function`.
         """
         self.check(definition)
         return self.system.create(name, definition, ignore_if_exists)
@@ -514,7 +512,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary function at any path; return whether it is new.
 
-        Errors: `temporary-function-exists`, `invalid-function-class`.
+        Errors: `temporary-function-exists`, `invalid-function`.
         """
         self.check(definition)
         return self.temporary.create(identifier, definition, ignore_if_exists)

@@ -54,8 +54,8 @@ def select_partitions(
     its type is NULL, as `NULL_NAME` and `HIVE_NULL_NAME` are.
 
     Errors: those of expressions, such as `unknown-column` for a column that is not a partition key;
-    `wrong-type` for a filter that is not BOOLEAN; `unsupported-partition-filter` for a filter that
-    is not composed, by AND, OR and NOT, of comparisons of one key with constants.
+    `type-mismatch` for a filter that is not BOOLEAN; `unsupported-partition-filter` for a filter
+    that is not composed, by AND, OR and NOT, of comparisons of one key with constants.
     """
     written = require_sequence(filters, "filters")
     if not isinstance(table, CatalogTable):

@@ -43,7 +43,7 @@ class BoundTable:
         """Return the table with the options of its ``OPTIONS`` hints over its own.
 
         Raises:
-            SchemaError: `hints-disabled` by ``table.dynamic-table-options.enabled``, or
+            SchemaError: `invalid-hint` by ``table.dynamic-table-options.enabled``, or
                 `reserved-option` for one that only this library sets.
         """
         options = hinted_options(hints)
@@ -53,7 +53,7 @@ class BoundTable:
         if not DYNAMIC_OPTIONS.of(configuration):
             raise SchemaError(
                 f"OPTIONS on table {self.identifier.as_summary_string()}: hints are disabled",
-                code="hints-disabled",
+                code="invalid-hint",
                 hint=f"SET '{DYNAMIC_OPTIONS.key}' = 'true', or remove the hint",
             )
         return self.with_options(options)

@@ -611,7 +611,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `view-exists`.
-            UnsupportedError: with code `query-not-in-sql` or `inline-function` for a query that
+            UnsupportedError: with code `not-in-sql` for a query that
                 SQL cannot express; a temporary view takes any query.
         """
         view = table.to_view()
@@ -1069,7 +1069,7 @@ class TableEnvironment:
         Raises:
             AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
                 temporary one hides it.
-            SchemaError: with code `invalid-function-class`.
+            SchemaError: with code `invalid-function`.
         """
         identifier, functions = self._identifier(path), self._session.functions
         function = CatalogFunction.create_instance(function_class_name, "Java")
@@ -1084,7 +1084,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         definition = to_definition(function)
         self._session.functions.create_temporary_system(name, definition, ignore_if_exists=False)
@@ -1098,7 +1098,7 @@ class TableEnvironment:
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`, or
                 `temporary-system-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         parsed = parse_path(path)
         if len(parsed.parts) == 1:
@@ -1113,7 +1113,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `temporary-system-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         self.create_temporary_system_function(name, function_class_name)
 
@@ -1122,7 +1122,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `temporary-function-exists`.
-            SchemaError: with code `invalid-function-class` for a class that cannot be used.
+            SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         self.create_temporary_function(path, function_class_name)
 

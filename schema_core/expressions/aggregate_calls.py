@@ -40,7 +40,7 @@ def aggregate_call(
     """The call of an aggregate with its FILTER and OVER, and its nullability.
 
     Raises:
-        SchemaError: with code `nested-aggregate`, `misplaced-clause`, `wrong-type` or
+        SchemaError: with code `invalid-grouping`, `invalid-function-call`, `type-mismatch` or
             `invalid-window`.
     """
     _reject_clauses(typed.function, call)
@@ -52,7 +52,7 @@ def aggregate_call(
         typed = replace(typed, arguments=(*typed.arguments, *keys), order=directions)
     inner = [part for argument in (*typed.arguments, *keys) for part in walk(argument)]
     if any(_is_aggregate(part) and (call.over is None or is_windowed(part)) for part in inner):
-        raise SchemaError("aggregates cannot be nested", code="nested-aggregate", span=call.span)
+        raise SchemaError("aggregates cannot be nested", code="invalid-grouping", span=call.span)
     condition = None if call.filter is None else _type_filter(scope, call.filter, infer)
     over = None if call.over is None else resolve_window(scope, typed.function, call.over, infer)
     nullable = _may_be_null(scope, typed.function, condition, over)
@@ -93,7 +93,7 @@ def _reject_clauses(function: Function, call: syntax.Call) -> None:
         problem = "FILTER cannot be combined with OVER"
     else:
         return
-    raise SchemaError(problem, code="misplaced-clause", span=call.span)
+    raise SchemaError(problem, code="invalid-function-call", span=call.span)
 
 
 def _type_filter(scope: Scope, expression: syntax.Expression, infer: Infer) -> Typed:
@@ -101,12 +101,12 @@ def _type_filter(scope: Scope, expression: syntax.Expression, infer: Infer) -> T
     if condition.type.root is not TypeRoot.BOOLEAN:
         raise SchemaError(
             f"FILTER requires a BOOLEAN, got {condition.type.as_summary_string()}",
-            code="wrong-type",
+            code="type-mismatch",
             span=condition.span,
         )
     if any(map(_is_aggregate, walk(condition))):
         raise SchemaError(
-            "FILTER cannot contain aggregates", code="nested-aggregate", span=condition.span
+            "FILTER cannot contain aggregates", code="invalid-grouping", span=condition.span
         )
     return condition
 

@@ -654,7 +654,7 @@ class Expression:
         if isinstance(self.syntax, Call):
             return self.syntax
         raise SchemaError(
-            f"{clause} requires the call of an aggregate, got {self}", code="not-an-aggregate"
+            f"{clause} requires the call of an aggregate, got {self}", code="invalid-function-call"
         )
 
     def as_argument(self, name: str) -> Expression:

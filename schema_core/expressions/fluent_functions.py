@@ -49,7 +49,7 @@ def lit(v: object, data_type: DataType | None = None) -> Expression:
     """The literal for a Python value, possibly cast to a type.
 
     Raises:
-        SchemaError: with code `value-not-in-sql` for a value without a literal.
+        SchemaError: with code `not-in-sql` for a value without a literal.
 
     >>> from schema_core.types import DataTypes
     >>> print(lit("it's"), lit(None, DataTypes.INT()))

@@ -16,7 +16,7 @@ from schema_core.types.python import type_of
 
 
 def type_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The type hints of a function or a callable object (`invalid-function-hints`)."""
+    """The type hints of a function or a callable object (`invalid-function`)."""
     hinted = function
     if isinstance(function, partial):
         hinted = function.func
@@ -26,7 +26,7 @@ def type_hints(function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(hinted, include_extras=True)
     except Exception as error:  # a hint in quotes is evaluated
         problem = f"the type hints cannot be evaluated: {error}"
-        raise SchemaError(problem, code="invalid-function-hints") from error
+        raise SchemaError(problem, code="invalid-function") from error
 
 
 #: Classes whose values have several precisions: a cast to one of them may change a value.

@@ -27,7 +27,7 @@ def literal(value: object) -> syntax.Expression:
     """The literal for a Python value; a list becomes an array, a dictionary a map.
 
     Raises:
-        SchemaError: with code `value-not-in-sql` for a value without a literal, or
+        SchemaError: with code `not-in-sql` for a value without a literal, or
         `limit-exceeded`.
 
     >>> from schema_core.sql.printer import print_expression
@@ -68,14 +68,14 @@ def _literal(value: object, depth: int) -> syntax.Expression:
             pairs = (token for pair in value.items() for token in pair)
             return Call("MAP", tuple(_literal(pair, depth + 1) for pair in pairs))
         case _:
-            raise SchemaError(f"SQL has no literal for {show(value)}", code="value-not-in-sql")
+            raise SchemaError(f"SQL has no literal for {show(value)}", code="not-in-sql")
 
 
 def _datetime(value: date | time) -> Literal:
     if isinstance(value, datetime | time) and value.tzinfo is not None:
         raise SchemaError(
             f"SQL has no literal for {show(value)}, which has a time zone",
-            code="value-not-in-sql",
+            code="not-in-sql",
             hint="remove the time zone, or cast a string to TIMESTAMP_LTZ",
         )
     kinds = {datetime: LiteralKind.TIMESTAMP, date: LiteralKind.DATE, time: LiteralKind.TIME}
@@ -106,7 +106,7 @@ def constant(literal: Literal | Interval) -> Constant:
     """A literal with its type, NOT NULL except for NULL and UNKNOWN.
 
     Raises:
-        SchemaError: with code `number-out-of-range`.
+        SchemaError: with code `invalid-literal`.
     """
     type_ = interval_type(literal) if isinstance(literal, Interval) else literal_type(literal)
     return Constant(literal, type_, literal.span)
@@ -168,7 +168,7 @@ def _exact(literal: Literal) -> types.DataType:
 def _out_of_range(literal: Literal) -> SchemaError:
     return SchemaError(
         f"the number {literal.text} is out of range",
-        code="number-out-of-range",
+        code="invalid-literal",
         span=literal.span,
         hint="write it as a string and CAST it to DECIMAL",
     )

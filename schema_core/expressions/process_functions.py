@@ -206,7 +206,7 @@ def process_signature(function: object) -> ProcessSignature:
     """Return the signature of a `ProcessTableFunction` by the type hints of `eval`.
 
     Raises:
-        SchemaError: `invalid-function-hints` without a table, for state of single rows, or for
+        SchemaError: `invalid-function` without a table, for state of single rows, or for
             several tables that are not all processed by partition, or that pass their columns.
     """
     evaluate: Callable[..., Any] = type(function).eval  # type: ignore[attr-defined]
@@ -253,4 +253,4 @@ def process_signature(function: object) -> ProcessSignature:
 
 
 def _invalid(problem: str, hint: str | None = None) -> SchemaError:
-    return SchemaError(problem, code="invalid-function-hints", hint=hint)
+    return SchemaError(problem, code="invalid-function", hint=hint)

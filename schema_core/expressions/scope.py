@@ -91,7 +91,7 @@ class Scope(Protocol):
         """The named window of a query.
 
         Raises:
-            SchemaError: with code `unknown-window`.
+            SchemaError: with code `invalid-window`.
         """
 
     def subquery(self, query: Query, span: Span) -> Rows:
@@ -235,8 +235,8 @@ class ColumnScope:
         return find_function(path, span, self.functions)
 
     def window(self, name: str, span: Span) -> Window:
-        """Raise `unknown-window`: only queries have windows."""
-        raise SchemaError(f"there is no window {name!r}", code="unknown-window", span=span)
+        """Raise `invalid-window`: only queries have windows."""
+        raise SchemaError(f"there is no window {name!r}", code="invalid-window", span=span)
 
     def subquery(self, query: Query, span: Span) -> Rows:
         """The rows of an uncorrelated subquery."""

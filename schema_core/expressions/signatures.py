@@ -372,7 +372,7 @@ def combined_length(args: ArgumentTypes) -> DataType:
 def _string(type_: DataType) -> LengthType:
     if not isinstance(type_, LengthType):
         raise SchemaError(
-            f"expected a string, got {type_.as_summary_string()}", code="wrong-argument-type"
+            f"expected a string, got {type_.as_summary_string()}", code="invalid-function-call"
         )
     return type_
 
@@ -399,7 +399,7 @@ def common_argument_type(type_: DataType | None) -> DataType:
     """Refuse None: the arguments have no common type."""
     if type_ is None:
         raise SchemaError(
-            "the arguments have no common type", code="no-common-type", hint="add a CAST"
+            "the arguments have no common type", code="type-mismatch", hint="add a CAST"
         )
     return type_
 

@@ -151,7 +151,7 @@ def _path(call: FunctionCall) -> tuple[str, ...]:
     if written is not None and written.inline is not None:
         raise UnsupportedError(
             f"the Python function {written.name} is not registered, so SQL cannot call it",
-            code="inline-function",
+            code="not-in-sql",
             hint="register it with create_temporary_function and call it by name",
         )
     return function.printed_path(written.path if written is not None else ())

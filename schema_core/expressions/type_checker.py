@@ -71,8 +71,8 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
 
     Raises:
         SchemaError: with the span of the mistake; `errors.within` adds the source. Among its codes
-            are `unknown-column`, `unknown-field`, `unknown-function`, `wrong-argument-count`,
-            `wrong-argument-type`, `no-common-type`, `number-out-of-range`.
+            are `unknown-column`, `unknown-field`, `unknown-function`, `invalid-function-call`,
+            `type-mismatch`, `invalid-literal`.
 
     >>> from schema_core.sql.parser import parse_expression
     >>> from schema_core.types import DataTypes as T
@@ -125,7 +125,7 @@ def check(scope: Scope, expression: syntax.Expression, expected: types.DataType)
     """The typed tree of an expression in an implicit cast to the expected type.
 
     Raises:
-        SchemaError: as `infer`, or with code `wrong-type` for a type without an implicit cast.
+        SchemaError: as `infer`, or with code `type-mismatch` for a type without an implicit cast.
     """
     typed = infer(scope, expression)
     if supports_avoiding_cast(typed.type, expected):
@@ -134,7 +134,7 @@ def check(scope: Scope, expression: syntax.Expression, expected: types.DataType)
         return implicit_cast(typed, expected)
     raise SchemaError(
         f"expected {expected.as_summary_string()}, got {typed.type.as_summary_string()}",
-        code="wrong-type",
+        code="type-mismatch",
         hint="add a CAST",
         span=expression.span,
     )
@@ -168,7 +168,7 @@ def _type_leaf(scope: Scope, expression: Leaf) -> Typed:
             return Select(expression, type_, rows, span)
         case syntax.Named(span=span):
             raise SchemaError(
-                "named arguments are not supported here", code="named-argument", span=span
+                "named arguments are not supported here", code="invalid-function-call", span=span
             )
         case _:
             assert_never(expression)
@@ -202,7 +202,7 @@ def scalar(rows: Select) -> Select:
     if len(rows.rows.columns) != 1:
         raise SchemaError(
             f"a scalar subquery must have one column, got {len(rows.rows.columns)}",
-            code="subquery-column-count",
+            code="column-count-mismatch",
             span=rows.span,
         )
     return replace(rows, type=rows.type.nullable())
@@ -265,7 +265,7 @@ def _type_call(
     if not functions:
         name = call.arguments[1]
         if not isinstance(name, syntax.Name):
-            raise SchemaError("* is not a value", code="missing-value", span=call.span)
+            raise SchemaError("* is not a value", code="invalid-function-call", span=call.span)
         return field(first[0], name.parts[0], call.span)
     is_aggregate = functions[0].kind is FunctionKind.AGGREGATE
     if not is_aggregate:
@@ -294,7 +294,7 @@ def reject_aggregate_clauses(call: syntax.Call, function: Function) -> None:
         if is_present:
             raise SchemaError(
                 f"{clause} requires an aggregate, and {function.name} is not one",
-                code="not-an-aggregate",
+                code="invalid-function-call",
                 span=call.span,
             )
 
@@ -322,7 +322,7 @@ def _reject_aligned_intervals(constructor: FunctionCall) -> None:
             raise SchemaError(
                 f"{source.as_summary_string()} and {value.type.as_summary_string()} have no common "
                 "type",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 span=value.span,
             )
 
@@ -400,7 +400,7 @@ def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError
     count = len(call.arguments)
     return SchemaError(
         f"{signatures[0]} called with {count} argument{'' if count == 1 else 's'}",
-        code="wrong-argument-count",
+        code="invalid-function-call",
         hint=f"call {' or '.join(signatures)}" if len(signatures) > 1 else None,
         span=call.span,
     )
@@ -427,7 +427,7 @@ def _wrong_type(mismatches: list[Mismatch], args: ArgumentTypes, call: syntax.Ca
         hint = "write OR: || joins strings"
     error = SchemaError(
         next(filter(None, reasons), None) or f"expected {' or '.join(expected)}, got {got}",
-        code="wrong-argument-type",
+        code="invalid-function-call",
         span=tree.span if tree.span.stop else call.span,
         hint=hint,
     )
@@ -458,7 +458,7 @@ def implicit_cast(
     """The value in an implicit cast; `type_` overrides the type of the call.
 
     Raises:
-        SchemaError: with code `cast-not-in-sql` where Flink has no SQL for the cast.
+        SchemaError: with code `not-in-sql` where Flink has no SQL for the cast.
     """
     from schema_core.expressions.functions import BUILT_IN
 
@@ -491,7 +491,7 @@ def _refuse_months(value: Typed, target: types.DataType) -> None:
     if isinstance(inner, Constant) and (inner is value or is_cast):
         raise SchemaError(
             f"cannot cast {value.type.as_summary_string()} to {target.as_summary_string()}",
-            code="cast-not-in-sql",
+            code="not-in-sql",
             span=value.span,
         )
 

@@ -349,9 +349,9 @@ def user_function(function: object, name: str | None = None) -> UserFunction:
     """The user-defined function of a class, an object or a plain Python function.
 
     Raises:
-        SchemaError: with code `invalid-function-hints` for missing type hints,
-            `data-type-not-inferred` for a hint without a data type, or `invalid-function-class` for
-            a class that cannot be called without arguments.
+        SchemaError: with code `invalid-function` for missing type hints, or for a class that
+            cannot be called without arguments; with code `data-type-not-inferred` for a hint
+            without a data type.
 
     >>> class Repeat(ScalarFunction):
     ...     def eval(self, text: str, times: int | None) -> str | None:
@@ -586,7 +586,7 @@ def _instance(function: object) -> object:
     except Exception as error:
         raise SchemaError(
             f"{type_name(function)} cannot be called without arguments: {error}",
-            code="invalid-function-class",
+            code="invalid-function",
             hint="pass an object of the class",
         ) from error
 
@@ -653,7 +653,7 @@ def _overloads(instance: object, name: str) -> Sequence[Callable[..., Any]]:
         return [instance]
     method = getattr(type(instance), name, None)
     if not inspect.isfunction(method):
-        raise SchemaError(f"the method {name} is missing", code="invalid-function-hints")
+        raise SchemaError(f"the method {name} is missing", code="invalid-function")
     return typing.get_overloads(method) or [method]
 
 
@@ -678,7 +678,7 @@ def _parameters(function: Callable[..., Any], skipped: int) -> list[tuple[Declar
                     continue
                 raise SchemaError(
                     "a parameter must be positional",
-                    code="invalid-function-hints",
+                    code="invalid-function",
                     hint="write typing.overload for each number of arguments",
                 )
             optional += parameter.default is not parameter.empty
@@ -695,7 +695,7 @@ def _result(function: Callable[..., Any], many: bool) -> DataType:
             example = ", such as Iterator[tuple[int, str]]" if many else " or declare result_type"
             raise SchemaError(
                 "the type hint is missing",
-                code="invalid-function-hints",
+                code="invalid-function",
                 hint=f"add a type hint{example}",
             )
         return type_of(rows[0] if many else hint)

@@ -80,23 +80,23 @@ def iterate_windowed(expression: syntax.Expression) -> Iterator[syntax.Call]:
 
 
 def refuse_aggregates(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
-    """Refuse aggregates and window functions (`misplaced-aggregate`, `misplaced-window`)."""
+    """Refuse aggregates and window functions (`invalid-grouping`, `invalid-window`)."""
     refuse_grouping(scope, expression, clause)
     for call in iterate_windowed(expression):
         raise SchemaError(
             f"{call.name} OVER a window is not allowed in {clause}",
-            code="misplaced-window",
+            code="invalid-window",
             hint="compute it in a subquery first, or use QUALIFY",
             span=call.span,
         )
 
 
 def refuse_grouping(scope: SelectScope, expression: syntax.Expression, clause: str) -> None:
-    """Refuse aggregates where rows are not grouped (`misplaced-aggregate`)."""
+    """Refuse aggregates where rows are not grouped (`invalid-grouping`)."""
     for call in aggregates(scope, expression):
         raise SchemaError(
             f"aggregate {call.name} is not allowed in {clause}",
-            code="misplaced-aggregate",
+            code="invalid-grouping",
             hint="move the condition to HAVING" if clause == "WHERE" else None,
             span=call.span,
         )
@@ -106,20 +106,20 @@ def check_calls(scope: SelectScope, expression: syntax.Expression) -> None:
     """Refuse functions that lack OVER or GROUP BY, or are misplaced.
 
     Raises:
-        SchemaError: `missing-over`, `missing-group-by` or `misplaced-group-window`.
+        SchemaError: `invalid-window` or `invalid-grouping`.
     """
     for call in aggregates(scope, expression):
         if call.name in OF_GROUPING and scope.group_count < 1:
             problem = f"{call.name} requires GROUP BY"
-            raise SchemaError(problem, code="missing-group-by", span=call.span)
+            raise SchemaError(problem, code="invalid-grouping", span=call.span)
         if call.name in ONLY_OVER:
             problem = f"{call.name} requires an OVER clause"
-            raise SchemaError(problem, code="missing-over", span=call.span)
+            raise SchemaError(problem, code="invalid-window", span=call.span)
     for part in syntax.walk(expression):
         if isinstance(part, syntax.Call) and part.name.removeprefix("$") in GROUP_WINDOWS:
             raise SchemaError(
                 f"{part.name} is valid only in GROUP BY",
-                code="misplaced-group-window",
+                code="invalid-grouping",
                 hint=f"use {part.name}_START and {part.name}_END for the bounds of a group",
                 span=part.span,
             )
@@ -136,7 +136,7 @@ def outside_aggregates(typed: Typed) -> Iterator[Typed]:
 
 
 def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) -> None:
-    """Require that only grouping keys are read outside of aggregates (`not-grouped`).
+    """Require that only grouping keys are read outside of aggregates (`invalid-grouping`).
 
     `own` are the aliases of the sources; columns of enclosing queries are constants.
     """
@@ -149,7 +149,7 @@ def check_grouped(typed: Typed, keys: Collection[Typed], own: frozenset[str]) ->
             case Ref(name=name, relation=relation, span=span) if relation in own:
                 raise SchemaError(
                     f"column {name!r} is neither grouped nor aggregated",
-                    code="not-grouped",
+                    code="invalid-grouping",
                     hint="add it to GROUP BY",
                     span=span,
                 )
@@ -308,7 +308,7 @@ def _flat(
     if isinstance(element, syntax.GroupingSets):
         raise SchemaError(
             f"{element.kind} is not allowed within ROLLUP or CUBE",
-            code="nested-grouping-sets",
+            code="invalid-grouping",
             span=element.span,
         )
     return element
@@ -356,7 +356,7 @@ def declared_windows(clause: Iterable[tuple[str, syntax.Window]], merged: Merged
     As in Flink, a base can be declared later, and can be the window itself.
 
     Raises:
-        SchemaError: `invalid-window` (also for two names equal but for case) or `unknown-window`.
+        SchemaError: `invalid-window`, also for two names equal but for case.
     """
     windows: dict[str, syntax.Window] = {}
     taken: set[str] = set()
@@ -381,7 +381,7 @@ def _complete(name: str, windows: Windows, complete: dict[str, syntax.Window]) -
         if current not in windows:
             raise SchemaError(
                 f"there is no window {current!r}",
-                code="unknown-window",
+                code="invalid-window",
                 hint=similar(current, windows),
                 span=windows[based[-1]].span,
             )

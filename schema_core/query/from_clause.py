@@ -252,7 +252,7 @@ def table_function(
     *,
     lateral: bool,
 ) -> ResolvedSource:
-    """Resolve a table function in the scope of the preceding sources (`not-a-table-function`)."""
+    """Resolve a table function in the scope of the preceding sources (`invalid-function-call`)."""
     name, is_lateral = call.name.upper(), False
     relation: Relation
     if name in WINDOWS and len(call.path) < 2:
@@ -278,7 +278,7 @@ def table_function(
         kinds = (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE)
         if not any(function.kind in kinds for function in functions):
             problem = f"{call.name} is not a table function"
-            raise SchemaError(problem, code="not-a-table-function", span=call.span)
+            raise SchemaError(problem, code="invalid-function-call", span=call.span)
         if (process := process_implementation(functions)) is not None:
             is_lateral = False
             with at(f"function {'.'.join(call.path) or call.name}", call.span):
@@ -292,7 +292,7 @@ def table_function(
 def table_argument(
     argument: syntax.Expression, chain: ScopeChain
 ) -> tuple[Relation, tuple[syntax.Expression, ...]]:
-    """Return the table argument of a function, and its partition keys (`wrong-argument-type`)."""
+    """Return the table argument of a function, and its partition keys (`invalid-function-call`)."""
     match argument:
         case syntax.Subquery(query=syntax.TableArgument(query=inner, partition_by=keys)):
             return table_argument(syntax.Subquery(inner, argument.span), chain)[0], keys
@@ -305,7 +305,7 @@ def table_argument(
         case _:
             raise SchemaError(
                 f"expected a table, found {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint="write TABLE name or a query in parentheses",
                 span=argument.span,
             )
@@ -317,7 +317,7 @@ def _resolve_aliased(
     if isinstance(source.source, syntax.Unpivot) and source.columns:
         raise SchemaError(
             "an alias of UNPIVOT has no list of columns",
-            code="misplaced-clause",
+            code="invalid-function-call",
             hint="name the columns in UNPIVOT",
             span=source.span,
         )
@@ -343,14 +343,14 @@ def rename_columns(columns: Columns, names: tuple[str, ...], span: Span) -> Colu
     """Return the columns under new names, if there are any.
 
     Raises:
-        SchemaError: `alias-count-mismatch` or `duplicate-column`.
+        SchemaError: `column-count-mismatch` or `duplicate-column`.
     """
     if not names:
         return columns
     if len(names) != len(columns):
         raise SchemaError(
             f"alias list has {len(names)} names for {len(columns)} columns",
-            code="alias-count-mismatch",
+            code="column-count-mismatch",
             span=span,
         )
     if twice := duplicate_names(names):
@@ -395,7 +395,7 @@ def join(
     NATURAL merged belongs to ``*`` only; its bare name is ambiguous.
 
     Raises:
-        SchemaError: `invalid-join-condition`, an error of USING or in a source.
+        SchemaError: `invalid-join`, an error of USING or in a source.
     """
     left = resolve_source(source.left, chain, preceding)
     _check_form(source)
@@ -464,7 +464,7 @@ def _check_form(source: syntax.Join) -> None:
         problem = "NATURAL cannot be combined with ON or USING"
     if problem:
         hint = "write ON condition, USING (columns) or NATURAL"
-        raise SchemaError(problem, code="invalid-join-condition", hint=hint, span=source.span)
+        raise SchemaError(problem, code="invalid-join", hint=hint, span=source.span)
 
 
 def _side(rows: ResolvedSource, *, misses: bool) -> tuple[SourceBinding, ...]:
@@ -522,18 +522,18 @@ def unnest(
     """Resolve UNNEST in the scope of the preceding sources.
 
     Raises:
-        SchemaError: `not-a-collection`, or `unnest-argument-count` for several collections.
+        SchemaError: `type-mismatch`, or `invalid-function-call` for several collections.
     """
     if len(source.collections) != 1:
         raise SchemaError(
-            "UNNEST requires exactly one collection", code="unnest-argument-count", span=source.span
+            "UNNEST requires exactly one collection", code="invalid-function-call", span=source.span
         )
     collection = value(scope, source.collections[0])
     columns = element_columns(collection.type)
     if columns is None:
         raise SchemaError(
             f"UNNEST requires a collection, got {collection.type.as_summary_string()}",
-            code="not-a-collection",
+            code="type-mismatch",
             span=source.collections[0].span,
         )
     if source.ordinality:
@@ -627,11 +627,11 @@ def _contains_nullable(type_: types.DataType) -> bool:
 
 
 def _resolve_measure(measure: syntax.Measure, scope: SelectScope) -> relational.Item:
-    """Type a measure, which cannot navigate to neighbouring rows (`misplaced-navigation`)."""
+    """Type a measure, which cannot navigate to neighbouring rows (`invalid-function-call`)."""
     for call in syntax.walk(measure.expression):
         if isinstance(call, syntax.Call) and call.name in ("PREV", "NEXT"):
             problem = f"{call.name} is valid only in DEFINE"
-            raise SchemaError(problem, code="misplaced-navigation", span=call.span)
+            raise SchemaError(problem, code="invalid-function-call", span=call.span)
     return relational.Item(measure.name, value(scope, measure.expression))
 
 
@@ -668,13 +668,13 @@ WITH_OPTIONS = frozenset({"TABLE", "MATERIALIZED_TABLE"})
 
 
 def check_hints(hints: Iterable[syntax.Hint]) -> None:
-    """Require known hints with valid arguments (`unknown-hint`, `invalid-hint`)."""
+    """Require known hints with valid arguments (`invalid-hint`)."""
     for hint in hints:
         arguments = HINTS.get(hint.name.upper())
         if arguments is None:
             raise SchemaError(
                 f"unknown hint {hint.name!r}",
-                code="unknown-hint",
+                code="invalid-hint",
                 hint=similar(hint.name.upper(), HINTS),
                 span=hint.span,
             )

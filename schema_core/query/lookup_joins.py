@@ -62,7 +62,7 @@ def at_processing_time(join: Join) -> Join:
     """Return a join whose right side is read as of the processing time as one of current rows.
 
     Raises:
-        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
+        SchemaError: `invalid-join` if Flink does not plan the join.
     """
     snapshot = snapshot_of(join)
     if snapshot is None or not is_lookup(snapshot):

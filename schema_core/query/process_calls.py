@@ -70,7 +70,7 @@ def process_call(
     call has `on_time`. By default a function passes the keys of PARTITION BY of each table.
 
     Raises:
-        SchemaError: as `bind_arguments`; `partitioned-window`, `wrong-argument-type`,
+        SchemaError: as `bind_arguments`; `invalid-function-call`,
             `unknown-column` or `duplicate-column`.
     """
     signature, name = process_signature(implementation), ".".join(call.path) or call.name
@@ -160,13 +160,13 @@ def _require_times(
                 problem = f"on_time names no column of the table {table.argument.name!r}"
             raise SchemaError(
                 problem,
-                code="unknown-column" if times else "wrong-argument-count",
+                code="unknown-column" if times else "invalid-function-call",
                 hint="add on_time => DESCRIPTOR(column)",
                 span=call.span,
             )
     if len(types) > 1:
         problem = "on_time requires columns of one type"
-        raise SchemaError(problem, code="wrong-argument-type", span=call.span)
+        raise SchemaError(problem, code="invalid-function-call", span=call.span)
 
 
 #: The alias of a table among several, and the columns that follow those of all tables.
@@ -187,7 +187,7 @@ def _combine(
     ):
         raise SchemaError(
             "tables must be partitioned by columns of the same types",
-            code="partitioned-window",
+            code="invalid-function-call",
             hint="CAST the keys of PARTITION BY to common types",
             span=call.span,
         )
@@ -264,7 +264,7 @@ def _partition(
     if not keys and ArgumentTrait.OPTIONAL_PARTITION_BY not in table.traits:
         raise SchemaError(
             f"{name} requires PARTITION BY for the table {table.name!r}",
-            code="partitioned-window",
+            code="invalid-function-call",
             hint=f"write {table.name} => TABLE t PARTITION BY column",
             span=argument.span,
         )
@@ -295,7 +295,7 @@ def _constant(argument: ProcessArgument, written: syntax.Expression, chain: Scop
         raise SchemaError(
             f"argument {argument.name!r} must be {argument.type.as_summary_string()}, got"
             f" {typed.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             span=written.span,
         )
     return typed

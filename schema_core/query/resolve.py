@@ -303,7 +303,7 @@ def _qualify(
     if not any(True for _ in iterate_windowed(expression)):
         raise SchemaError(
             "QUALIFY requires a window function",
-            code="missing-over",
+            code="invalid-window",
             hint="move a condition without window functions to WHERE",
             span=expression.span,
         )
@@ -378,7 +378,7 @@ def _has_name(expression: syntax.Expression, name: str) -> bool:
 def _star(star: syntax.Star, scope: SelectScope, rows: ResolvedSource | None) -> Iterator[StarItem]:
     """Yield the columns of ``*``, ``source.*`` or ``row.*``."""
     if rows is None:
-        raise SchemaError("* requires a FROM clause", code="missing-from", span=star.span)
+        raise SchemaError("* requires a FROM clause", code="invalid-query", span=star.span)
     if not star.prefix:
         yield from rows.star
         return
@@ -391,13 +391,13 @@ def _star(star: syntax.Star, scope: SelectScope, rows: ResolvedSource | None) ->
     except SchemaError as error:
         raise SchemaError(
             f"unknown source {'.'.join(star.prefix)!r}",
-            code="unknown-source",
+            code="unknown-column",
             hint=similar(star.prefix[0], [binding.alias for binding in scope.bindings]),
             span=star.span,
         ) from error
     if not isinstance(typed.type, RowType):
         raise SchemaError(
-            f"{'.'.join(star.prefix)!r} has no fields", code="unknown-source", span=star.span
+            f"{'.'.join(star.prefix)!r} has no fields", code="unknown-column", span=star.span
         )
     for row_field in typed.type.fields:
         yield StarItem(row_field.name, syntax.Name((*star.prefix, row_field.name), star.span))
@@ -413,7 +413,7 @@ def resolve_order(query: syntax.Ordered, chain: ScopeChain) -> relational.Relati
     """Resolve ORDER BY and limits; after WITH they belong to its body, whose sources keys see.
 
     Raises:
-        SchemaError: `invalid-order-position`, or an error in a key or the query.
+        SchemaError: `invalid-query`, or an error in a key or the query.
     """
     if isinstance(query.query, syntax.With):
         body = replace(query, query=query.query.query)
@@ -469,7 +469,7 @@ def _by_position(key: syntax.Expression, result: SortedResult) -> Typed | None:
         raise SchemaError(
             f"ORDER BY position {key.text} is out of range: the query has"
             f" {len(result.columns)} columns",
-            code="invalid-order-position",
+            code="invalid-query",
             span=key.span,
         )
     return result.output(int(value) - 1, key)
@@ -502,7 +502,7 @@ def _by_expression(key: syntax.Expression, result: SortedResult, chain: ScopeCha
 
 
 def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) -> None:
-    """Require a sort key of SELECT DISTINCT to read its select list (`not-grouped`)."""
+    """Require a sort key of SELECT DISTINCT to read its select list (`invalid-grouping`)."""
     rest = [typed]
     while rest:
         part = rest.pop()
@@ -516,7 +516,7 @@ def _check_distinct(typed: Typed, items: frozenset[Typed], own: frozenset[str]) 
         if problem:
             raise SchemaError(
                 f"{problem} is not in the list of SELECT DISTINCT",
-                code="not-grouped",
+                code="invalid-grouping",
                 hint="order by a column of the select list, or remove DISTINCT",
                 span=part.span,
             )
@@ -532,7 +532,7 @@ def set_operation(query: syntax.SetOperation, chain: ScopeChain) -> relational.R
     The names are those of the left side.
 
     Raises:
-        SchemaError: `column-count-mismatch` or `no-common-type`.
+        SchemaError: `column-count-mismatch` or `type-mismatch`.
     """
     operations = [query]
     while isinstance(operations[-1].left, syntax.SetOperation):
@@ -560,7 +560,7 @@ def _common_type(types: Sequence[DataType], name: str, span: Span) -> DataType:
     if common is None:
         with at(f"column {name!r}", span):
             raise SchemaError(
-                no_common_type(types), code="no-common-type", hint="add a CAST", span=span
+                no_common_type(types), code="type-mismatch", hint="add a CAST", span=span
             )
     return common
 
@@ -569,7 +569,7 @@ def values(query: syntax.Values, chain: ScopeChain) -> relational.Values:
     """Resolve VALUES.
 
     Raises:
-        SchemaError: `column-count-mismatch`, `no-common-type` or `data-type-not-inferred`.
+        SchemaError: `column-count-mismatch`, `type-mismatch` or `data-type-not-inferred`.
     """
     scope = SelectScope(chain, group_count=0)
     rows: list[tuple[Typed, ...]] = []

@@ -65,12 +65,12 @@ def multiset_of_rows(args: ArgumentTypes) -> DataType:
 
 
 def map_of_rows(args: ArgumentTypes) -> DataType:
-    """Return the type of MAP over a query of keys and values (`subquery-column-count`)."""
+    """Return the type of MAP over a query of keys and values (`column-count-mismatch`)."""
     match args.types[0]:
         case RowType(fields=(key, value)):
             return T.MAP(key.data_type, value.data_type)
         case _:
-            raise SchemaError("MAP requires a query with two columns", code="subquery-column-count")
+            raise SchemaError("MAP requires a query with two columns", code="column-count-mismatch")
 
 
 def _without_rows(args: ArgumentTypes) -> DataType | None:
@@ -353,11 +353,11 @@ class SelectScope:
         )
 
     def window(self, name: str, span: Span) -> syntax.Window:
-        """Return a window of the WINDOW clause (`unknown-window`)."""
+        """Return a window of the WINDOW clause (`invalid-window`)."""
         if name not in self.windows:
             raise SchemaError(
                 f"there is no window {name!r}",
-                code="unknown-window",
+                code="invalid-window",
                 hint=similar(name, self.windows),
                 span=span,
             )
@@ -422,12 +422,12 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
 
 
 def condition(scope: SelectScope, expression: syntax.Expression, clause: str) -> Typed:
-    """Type a condition, a BOOLEAN or NULL (`not-a-condition`)."""
+    """Type a condition, a BOOLEAN or NULL (`type-mismatch`)."""
     typed = infer(scope, expression)
     if typed.type.root not in (TypeRoot.BOOLEAN, TypeRoot.NULL):
         raise SchemaError(
             f"{clause} requires a BOOLEAN condition, got {typed.type.as_summary_string()}",
-            code="not-a-condition",
+            code="type-mismatch",
             span=expression.span,
         )
     return typed
@@ -453,7 +453,7 @@ def _from_merged(merged: Merged) -> syntax.Change:
 
 
 def row_count(expression: syntax.Expression | None) -> int | None:
-    """Return the number of rows of OFFSET or FETCH (`invalid-row-count`)."""
+    """Return the number of rows of OFFSET or FETCH (`invalid-query`)."""
     match expression:
         case None:
             return None
@@ -461,7 +461,7 @@ def row_count(expression: syntax.Expression | None) -> int | None:
             return int(text.split(".")[0] or "0")
         case _:
             problem = f"expected a number of rows, found {show_expression(expression)}"
-            raise SchemaError(problem, code="invalid-row-count", span=expression.span)
+            raise SchemaError(problem, code="invalid-query", span=expression.span)
 
 
 def nullable(type_: DataType) -> DataType:

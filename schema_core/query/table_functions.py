@@ -62,12 +62,12 @@ def window_table(
     """Resolve a window function over its table argument, partitioned by `keys`.
 
     Raises:
-        SchemaError: `partitioned-window`, `wrong-argument-type` or `unknown-column`.
+        SchemaError: `invalid-function-call` or `unknown-column`.
     """
     if keys and name != "SESSION":
         raise SchemaError(
             f"{name} does not accept PARTITION BY",
-            code="partitioned-window",
+            code="invalid-function-call",
             hint="remove PARTITION BY",
             span=call.span,
         )
@@ -75,7 +75,7 @@ def window_table(
         case syntax.Subquery(query=syntax.TableArgument(order_by=order)) if order:
             raise SchemaError(
                 f"{name} does not accept ORDER BY",
-                code="partitioned-window",
+                code="invalid-function-call",
                 hint="remove ORDER BY",
                 span=call.span,
             )
@@ -102,14 +102,14 @@ def window_arguments(name: str, call: syntax.Call) -> Arguments:
     """Return the arguments by parameter, all by position or all by name, the table first.
 
     Raises:
-        SchemaError: `wrong-argument-count` or `named-arguments`.
+        SchemaError: `invalid-function-call`.
     """
     function = WINDOWS[name]
     named = [argument for argument in call.arguments if isinstance(argument, syntax.Named)]
     if named and (len(named) < len(call.arguments) or named[0].name != "DATA"):
         raise SchemaError(
             "arguments must be given all by name or all by position",
-            code="named-arguments",
+            code="invalid-function-call",
             hint="name the table argument DATA, and put it first",
             span=call.span,
         )
@@ -119,7 +119,7 @@ def window_arguments(name: str, call: syntax.Call) -> Arguments:
     is_missing = not arguments.keys() >= set(function.parameters[: function.required])
     if is_missing or (not named and len(call.arguments) > len(function.parameters)):
         problem = f"expected arguments {', '.join(function.parameters)}"
-        raise SchemaError(problem, code="wrong-argument-count", span=call.span)
+        raise SchemaError(problem, code="invalid-function-call", span=call.span)
     return arguments
 
 
@@ -133,14 +133,14 @@ def _time_column(
         case _:
             raise SchemaError(
                 f"expected the time column, found {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
             )
     if not isinstance(column.type, types.TimestampType | types.LocalZonedTimestampType):
         raise SchemaError(
             f"{column.name!r} is not a time column: {column.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             hint="use a TIMESTAMP or TIMESTAMP_LTZ column",
             span=argument.span,
         )
@@ -152,7 +152,7 @@ def _interval(argument: syntax.Expression, scope: SelectScope) -> Typed:
     if not isinstance(typed.type, types.DayTimeIntervalType | types.YearMonthIntervalType):
         raise SchemaError(
             f"expected an interval, got {typed.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             hint="write INTERVAL '10' MINUTES",
             span=argument.span,
         )
@@ -168,7 +168,7 @@ def process_arguments(name: str, call: syntax.Call) -> Arguments:
     These functions process single rows: the table has no PARTITION BY or ORDER BY.
 
     Raises:
-        SchemaError: `wrong-argument-count`, `named-arguments` or `partitioned-window`.
+        SchemaError: `invalid-function-call`.
     """
     parameters, required, _, options = FUNCTIONS[name]
     arguments = bind_arguments(call, parameters, parameters[:required], options)
@@ -187,7 +187,7 @@ def bind_arguments(
     Arguments can be given to `options` only by name.
 
     Raises:
-        SchemaError: `wrong-argument-count` or `named-arguments`.
+        SchemaError: `invalid-function-call`.
     """
     pairs = [
         (argument.name, argument.value)
@@ -197,7 +197,7 @@ def bind_arguments(
     if pairs and len(pairs) < len(call.arguments):
         raise SchemaError(
             "arguments must be given all by name or all by position",
-            code="named-arguments",
+            code="invalid-function-call",
             span=call.span,
         )
     for parameter, argument in pairs:
@@ -205,7 +205,7 @@ def bind_arguments(
             expected = f"expected arguments {', '.join((*parameters, *options))}"
             raise SchemaError(
                 f"unknown parameter {parameter!r}",
-                code="named-arguments",
+                code="invalid-function-call",
                 hint=similar(parameter, (*parameters, *options)) or expected,
                 span=argument.span,
             )
@@ -221,39 +221,39 @@ def bind_arguments(
     most = len(parameters) + (len(options) if pairs else 0)
     if is_missing or len(call.arguments) > most or len(by_parameter) < len(pairs):
         problem = f"expected arguments {', '.join(parameters)}"
-        raise SchemaError(problem, code="wrong-argument-count", span=call.span)
+        raise SchemaError(problem, code="invalid-function-call", span=call.span)
     return arguments
 
 
 def require_rows(name: str, table: syntax.Expression) -> None:
-    """Require a table without PARTITION BY or ORDER BY (`partitioned-window`)."""
+    """Require a table without PARTITION BY or ORDER BY (`invalid-function-call`)."""
     match table:
         case syntax.Subquery(query=syntax.TableArgument(partition_by=keys, order_by=order)) if (
             keys or order
         ):
             clause = "PARTITION BY" if keys else "ORDER BY"
             problem = f"{name} does not accept {clause}: it processes single rows"
-            raise SchemaError(problem, code="partitioned-window", span=table.span)
+            raise SchemaError(problem, code="invalid-function-call", span=table.span)
 
 
 def column_of(key: syntax.Expression, scope: SelectScope) -> Ref:
     """Return a column of the input, without a qualifier.
 
     Raises:
-        SchemaError: `wrong-argument-type` or `unknown-column`.
+        SchemaError: `invalid-function-call` or `unknown-column`.
     """
     if not isinstance(key, syntax.Name):
         problem = f"expected a column, found {show_expression(key)}"
-        raise SchemaError(problem, code="wrong-argument-type", span=key.span)
+        raise SchemaError(problem, code="invalid-function-call", span=key.span)
     ref, fields = scope.lookup(key.parts, key.span)
     if fields:
         problem = f"expected a column, not a field, found {show_expression(key)}"
-        raise SchemaError(problem, code="wrong-argument-type", span=key.span)
+        raise SchemaError(problem, code="invalid-function-call", span=key.span)
     return Ref(ref.name, ref.type, None, key.span)
 
 
 def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
-    """Return the names in a DESCRIPTOR (`wrong-argument-type` for anything else)."""
+    """Return the names in a DESCRIPTOR (`invalid-function-call` for anything else)."""
     match argument:
         case syntax.Call(name="DESCRIPTOR", arguments=names) if all(
             isinstance(name, syntax.Name) and len(name.parts) == 1 for name in names
@@ -262,7 +262,7 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
         case _:
             raise SchemaError(
                 f"expected a DESCRIPTOR of columns, found {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint="write DESCRIPTOR(column)",
                 span=argument.span,
             )
@@ -300,7 +300,7 @@ def process_table(
     """Resolve a process table function over its table argument.
 
     Raises:
-        SchemaError: `wrong-argument-type`, `duplicate-column` or `unknown-column`.
+        SchemaError: `invalid-function-call`, `duplicate-column` or `unknown-column`.
     """
     columns = FUNCTIONS[name].columns(arguments, data.columns, chain)
     if twice := duplicate_names(column.name for column in columns):
@@ -334,7 +334,7 @@ def to_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) -> C
         case argument:
             raise SchemaError(
                 f"{FULL_DELETES} must be TRUE, got {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint="deletes with keys only require PARTITION BY, which Flink 2.3 does not accept",
                 span=argument.span,
             )
@@ -361,7 +361,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
         raise SchemaError(
             f"column {name!r} for the kind of change must be a character string, got"
             f" {column.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             span=arguments["input"].span,
         )
     changes = list(string_map(arguments.get("op_mapping")).values())
@@ -369,7 +369,7 @@ def from_changelog(arguments: Arguments, columns: Columns, chain: ScopeChain) ->
     if "UPDATE_AFTER" in changes and "UPDATE_BEFORE" not in changes:
         raise SchemaError(
             "a mapping to UPDATE_AFTER requires one to UPDATE_BEFORE",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             span=arguments["op_mapping"].span,
         )
     check_uid(arguments.get("uid"))
@@ -389,7 +389,7 @@ def operation_codes(arguments: Arguments) -> dict[str, str]:
 def change_codes(arguments: Arguments) -> dict[str, str]:
     """Return the kind of change of each code that FROM_CHANGELOG accepts.
 
-    A key may have several codes; `wrong-argument-type` if two keys have the same.
+    A key may have several codes; `invalid-function-call` if two keys have the same.
     """
     mapping = string_map(arguments.get("op_mapping"))
     if "op_mapping" not in arguments:
@@ -398,7 +398,7 @@ def change_codes(arguments: Arguments) -> dict[str, str]:
     if twice := duplicate_names(codes):
         problem = f"duplicate code {twice[0]!r} in op_mapping"
         span = arguments["op_mapping"].span
-        raise SchemaError(problem, code="wrong-argument-type", span=span)
+        raise SchemaError(problem, code="invalid-function-call", span=span)
     return {code: change for key, change in mapping.items() for code in _parts(key)}
 
 
@@ -415,7 +415,7 @@ def skips_invalid_codes(arguments: Arguments) -> bool:
         case argument:
             raise SchemaError(
                 f"{INVALID_CODES} must be 'FAIL' or 'SKIP', got {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 span=argument.span,
             )
 
@@ -435,16 +435,16 @@ def time_column(arguments: Arguments) -> str | None:
 
 
 def single_column(argument: syntax.Expression) -> syntax.Name:
-    """Return the only name in a DESCRIPTOR (`wrong-argument-type` for several)."""
+    """Return the only name in a DESCRIPTOR (`invalid-function-call` for several)."""
     names = descriptor_names(argument)
     if len(names) != 1:
         problem = f"expected one column, found {show_expression(argument)}"
-        raise SchemaError(problem, code="wrong-argument-type", span=argument.span)
+        raise SchemaError(problem, code="invalid-function-call", span=argument.span)
     return names[0]
 
 
 def string_map(argument: syntax.Expression | None) -> dict[str, str]:
-    """Return the entries of a MAP constructor over strings (`wrong-argument-type` for others)."""
+    """Return the entries of a MAP constructor over strings (`invalid-function-call` for others)."""
     match argument:
         case None:
             return {}
@@ -456,7 +456,7 @@ def string_map(argument: syntax.Expression | None) -> dict[str, str]:
             ]
             if len(values) == len(entries) and len(values) % 2 == 0:
                 return dict(zip(values[::2], values[1::2], strict=True))
-    raise SchemaError("expected a MAP of strings", code="wrong-argument-type", span=argument.span)
+    raise SchemaError("expected a MAP of strings", code="invalid-function-call", span=argument.span)
 
 
 def _without_cast(entry: syntax.Expression) -> syntax.Expression:
@@ -474,18 +474,18 @@ def _check_changes(changes: list[str], arguments: Arguments) -> None:
         if change not in CHANGES:
             raise SchemaError(
                 f"unknown kind of change {change!r}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint=f"use one of {', '.join(CHANGES)}",
                 span=span,
             )
         if change in changes[:index]:
             raise SchemaError(
-                f"duplicate mapping of {change}", code="wrong-argument-type", span=span
+                f"duplicate mapping of {change}", code="invalid-function-call", span=span
             )
 
 
 def check_uid(argument: syntax.Expression | None) -> None:
-    """Require the identifier of an operator's state, or None (`wrong-argument-type`)."""
+    """Require the identifier of an operator's state, or None (`invalid-function-call`)."""
     match argument:
         case None:
             return
@@ -493,7 +493,7 @@ def check_uid(argument: syntax.Expression | None) -> None:
             return
     raise SchemaError(
         "uid must consist of letters, digits, _ and -, and must not begin with a digit or -",
-        code="wrong-argument-type",
+        code="invalid-function-call",
         span=argument.span,
     )
 
@@ -508,14 +508,14 @@ def _time(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Columns:
 
 
 def event_time(name: syntax.Name, scope: SelectScope) -> Ref:
-    """Return the time column that `on_time` names (`wrong-argument-type` for another)."""
+    """Return the time column that `on_time` names (`invalid-function-call` for another)."""
     column = column_of(name, scope)
     kinds = (types.TimestampType, types.LocalZonedTimestampType)
     if not isinstance(column.type, kinds) or column.type.precision > 3:
         raise SchemaError(
             f"on_time requires a TIMESTAMP(3) or TIMESTAMP_LTZ(3), got"
             f" {column.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             span=column.span,
         )
     return column
@@ -538,7 +538,7 @@ def _model(argument: syntax.Expression, chain: ScopeChain) -> relational.Model:
         case _:
             raise SchemaError(
                 f"expected a model, found {show_expression(argument)}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 hint="write MODEL name",
                 span=argument.span,
             )
@@ -560,7 +560,7 @@ def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Col
     if len(read) != len(inputs):
         raise SchemaError(
             f"the model has {len(inputs)} input columns, got {len(read)}",
-            code="wrong-argument-count",
+            code="invalid-function-call",
             span=arguments["ARGS"].span,
         )
     for column, wanted in zip(read, inputs, strict=True):
@@ -568,7 +568,7 @@ def ml_predict(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Col
             raise SchemaError(
                 f"the model requires {wanted.type.as_summary_string()} as {wanted.name!r}, got"
                 f" {column.type.as_summary_string()}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
                 span=column.span,
             )
     if "CONFIG" in arguments:
@@ -614,7 +614,7 @@ def ml_evaluate(arguments: Arguments, columns: Columns, chain: ScopeChain) -> Co
             problem = f"expected a task, {', '.join(map(repr, TASKS))}, got {show_expression(task)}"
             argument = task
     if problem:
-        raise SchemaError(problem, code="wrong-argument-type", span=argument.span)
+        raise SchemaError(problem, code="invalid-function-call", span=argument.span)
     return (Column("result", _MEASURES),)
 
 

@@ -132,7 +132,7 @@ def is_as_of_rowtime(join: Join) -> bool:
 
 
 def require_kind(join: Join, snapshot: Snapshot, kinds: frozenset[JoinKind]) -> None:
-    """Refuse other kinds of joins as of a time (`invalid-temporal-join`)."""
+    """Refuse other kinds of joins as of a time (`invalid-join`)."""
     if join.kind not in kinds:
         name = "CROSS JOIN" if join.kind is JoinKind.COMMA else join.kind.value
         raise invalid_join(
@@ -146,7 +146,7 @@ def temporal_join(join: Join) -> TemporalJoin | None:
     """Return a join as of a rowtime; None for another join.
 
     Raises:
-        SchemaError: `invalid-temporal-join` if Flink does not plan the join.
+        SchemaError: `invalid-join` if Flink does not plan the join.
         UnsupportedError: `not-executable` for versions of a query that is not understood.
     """
     snapshot = snapshot_of(join)
@@ -191,7 +191,7 @@ def invalid_join(problem: str, hint: str, snapshot: Snapshot) -> SchemaError:
     span = getattr(snapshot.period, "span", None)
     return SchemaError(
         problem,
-        code="invalid-temporal-join",
+        code="invalid-join",
         hint=hint,
         span=span if isinstance(span, Span) else None,
     )
@@ -210,7 +210,7 @@ def require_uncorrelated(block: Select) -> None:
     """Refuse correlated subqueries over a join as of a time, which Flink does not plan.
 
     Raises:
-        SchemaError: `invalid-temporal-join`.
+        SchemaError: `invalid-join`.
     """
     for join in joins_in(block.source):
         snapshot = snapshot_of(join)

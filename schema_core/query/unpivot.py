@@ -37,7 +37,7 @@ def unpivot(source: syntax.Unpivot, data: Relation, chain: ScopeChain) -> relati
 
     Raises:
         SchemaError: `column-count-mismatch`, `unknown-column`, `duplicate-column` or
-            `no-common-type`.
+            `type-mismatch`.
     """
     _require_counts(source)
     scope = SelectScope(chain, (SourceBinding("", data.columns),))
@@ -121,7 +121,7 @@ def _common_type(values: Sequence[Typed], span: Span) -> types.DataType:
     common = least_restrictive(own)
     if common is None or common.root is types.TypeRoot.NULL:
         hint = "CAST the columns in a query, or use literals of one type"
-        raise SchemaError(no_common_type(own), code="no-common-type", hint=hint, span=span)
+        raise SchemaError(no_common_type(own), code="type-mismatch", hint=hint, span=span)
     return common
 
 

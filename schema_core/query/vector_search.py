@@ -33,7 +33,7 @@ def vector_search(
     """Resolve VECTOR_SEARCH, whose vector may be a column of the sources in `scope`.
 
     Raises:
-        SchemaError: as `bind_arguments`; `partitioned-window`, `wrong-argument-type`,
+        SchemaError: as `bind_arguments`; `invalid-function-call`,
             `unknown-column`.
     """
     arguments = bind_arguments(call, PARAMETERS, REQUIRED)
@@ -45,7 +45,7 @@ def vector_search(
         raise SchemaError(
             f"column {searched.name!r} must be ARRAY<FLOAT> or ARRAY<DOUBLE>, got"
             f" {searched.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             span=searched.span,
         )
     query = value(scope, arguments["COLUMN_TO_QUERY"])
@@ -53,7 +53,7 @@ def vector_search(
         raise SchemaError(
             f"COLUMN_TO_QUERY must be {searched.type.as_summary_string()} as the column"
             f" {searched.name!r}, got {query.type.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
             hint="CAST it to the type of the column",
             span=arguments["COLUMN_TO_QUERY"].span,
         )
@@ -79,6 +79,6 @@ def _limit(argument: syntax.Expression, scope: SelectScope) -> int:
             return limit
     raise SchemaError(
         f"TOP_K must be a positive INT literal, got {show_expression(argument)}",
-        code="wrong-argument-type",
+        code="invalid-function-call",
         span=argument.span,
     )

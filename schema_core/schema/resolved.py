@@ -101,12 +101,14 @@ class ResolvedSchema:
         """Return a schema of physical columns.
 
         Raises:
-            SchemaError: with code `length-mismatch`, or as `Column.physical`.
+            SchemaError: with code `column-count-mismatch`, or as `Column.physical`.
         """
         names = require_sequence(column_names, "the names of the columns")
         types = require_sequence(column_data_types, "the types of the columns")
         if len(names) != len(types):
-            raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
+            raise SchemaError(
+                f"{len(names)} names for {len(types)} types", code="column-count-mismatch"
+            )
         return ResolvedSchema(map(Column.physical, names, types))
 
     # --- members -------------------------------------------------------------------------------

@@ -246,12 +246,14 @@ class SchemaBuilder:
         """Append physical columns.
 
         Raises:
-            SchemaError: with code `length-mismatch`, or as `column`.
+            SchemaError: with code `column-count-mismatch`, or as `column`.
         """
         names = require_sequence(field_names, "the names of the fields")
         types = require_sequence(field_data_types, "the types of the fields")
         if len(names) != len(types):
-            raise SchemaError(f"{len(names)} names for {len(types)} types", code="length-mismatch")
+            raise SchemaError(
+                f"{len(names)} names for {len(types)} types", code="column-count-mismatch"
+            )
         for name, data_type in zip(names, types, strict=True):
             self.column(name, data_type)
         return self

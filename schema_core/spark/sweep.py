@@ -372,7 +372,7 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
         streaming: Whether watermarks make their columns time attributes.
 
     Raises:
-        SchemaError: with code `missing-columns`; `wrong-type` for definitions of another type.
+        SchemaError: with code `missing-columns`; `type-mismatch` for definitions of another type.
         NotFoundError: with code `missing-extra` without PySpark or pyarrow.
     """
     frame = _require_definitions(definitions, streaming=streaming)
@@ -405,7 +405,7 @@ def _require_definitions(definitions: DataFrame, *, streaming: bool) -> DataFram
     if type_ not in ("string", "map<string,string>"):
         raise SchemaError(
             f"the column {DEFINITION!r} has the type {type_}",
-            code="wrong-type",
+            code="type-mismatch",
             hint="cast the column to MAP<STRING, STRING> or STRING",
         )
     return definitions.select(PATH, DEFINITION)

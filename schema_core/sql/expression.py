@@ -671,7 +671,7 @@ def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
         if len(operands) not in counts:
             expected, count = " or ".join(map(str, counts)), len(operands)
             problem = f"the function {token.value} requires {expected} arguments, got {count}"
-            raise cursor.fail(problem, code="wrong-argument-count", span=token.span)
+            raise cursor.fail(problem, code="invalid-function-call", span=token.span)
         call = build(operands, token.span)
     cursor.expect(")", "}")
     cursor.depth -= 1

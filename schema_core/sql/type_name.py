@@ -362,4 +362,4 @@ def type_name_of(type_: types.DataType) -> TypeName:
             pass
         case _ if type_.keyword in BUILDERS:
             return TypeName(type_.keyword, type_.parameters())
-    raise SchemaError(f"CAST to {type_} has no SQL syntax", code="cast-not-in-sql")
+    raise SchemaError(f"CAST to {type_} has no SQL syntax", code="not-in-sql")

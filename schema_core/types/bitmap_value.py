@@ -49,7 +49,7 @@ class Bitmap(AbstractSet[int]):
         values: integers from -2147483648 to 2147483647, in any order.
 
     Raises:
-        SchemaError: with code `invalid-argument-value` for another integer.
+        SchemaError: with code `invalid-function-call` for another integer.
 
     >>> bitmap = Bitmap([3, -1, 1])
     >>> str(bitmap), list(bitmap), len(bitmap), 3 in bitmap
@@ -69,7 +69,7 @@ class Bitmap(AbstractSet[int]):
             if type(value) is not int or not LOW <= value <= HIGH:
                 raise SchemaError(
                     f"a bitmap has 32-bit integers, got {show(value)}",
-                    code="invalid-argument-value",
+                    code="invalid-function-call",
                 )
             parts.setdefault(value >> 16 & 0xFFFF, set()).add(value & 0xFFFF)
         self._containers = {key: _container_of(part) for key, part in sorted(parts.items())}

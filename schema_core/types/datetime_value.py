@@ -31,12 +31,12 @@ class NanosecondDatetime(dt.datetime):
             nanosecond: the nanoseconds beyond its microseconds, from 0 to 999.
 
         Raises:
-            SchemaError: with code `invalid-argument-value` for another number.
+            SchemaError: with code `invalid-function-call` for another number.
         """
         if type(nanosecond) is not int or not 0 <= nanosecond <= 999:
             raise SchemaError(
                 f"nanosecond must be from 0 to 999, got {show(nanosecond)}",
-                code="invalid-argument-value",
+                code="invalid-function-call",
             )
         date, clock = micros.timetuple()[:3], micros.timetz()
         value = cls(

@@ -128,7 +128,7 @@ class Row:
         """The values of these names.
 
         Raises:
-            SchemaError: with code `unknown-row-field`, or `invalid-argument` for anything but a
+            SchemaError: with code `unknown-field`, or `invalid-argument` for anything but a
                 list of strings.
         """
         return [self[name] for name in _field_names(names)]
@@ -137,10 +137,10 @@ class Row:
         """The values by name; `recursive` also converts nested rows.
 
         Raises:
-            SchemaError: with code `unknown-row-field` for a row without names.
+            SchemaError: with code `unknown-field` for a row without names.
         """
         if self._names is None:
-            raise SchemaError("the values of this row have no names", code="unknown-row-field")
+            raise SchemaError("the values of this row have no names", code="unknown-field")
         values = map(_as_dict, self._values) if recursive else self._values
         return dict(zip(self._names, values, strict=False))
 
@@ -151,7 +151,7 @@ class Row:
         if name not in names:
             raise SchemaError(
                 f"the row has no field {name!r}",
-                code="unknown-row-field",
+                code="unknown-field",
                 hint=similar(name, names),
             )
         return names.index(name)

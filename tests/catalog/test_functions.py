@@ -96,7 +96,7 @@ def test_temporary_function_requires_a_usable_class(
     with pytest.raises(SchemaError) as caught:
         functions.create_temporary(HERE, definition, ignore_if_exists=True)
 
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
 
 
 def test_invalid_permanent_function_raises_at_its_call(
@@ -106,7 +106,7 @@ def test_invalid_permanent_function_raises_at_its_call(
     with pytest.raises(SchemaError) as caught:
         functions.function(("f",), NOWHERE)
 
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
 
 
 def test_class_that_is_not_a_function_raises_at_its_call(
@@ -117,7 +117,7 @@ def test_class_that_is_not_a_function_raises_at_its_call(
     with pytest.raises(SchemaError) as caught:
         functions.function(("f",), NOWHERE)
 
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
 
 
 def test_refused_changes(functions: FunctionCatalog) -> None:
@@ -170,5 +170,5 @@ def test_a_catalog_loads_its_functions() -> None:
     assert [DataTypes.STRING()] == schema.get_column_data_types()
     with pytest.raises(SchemaError) as caught:
         env.sql_query("SELECT broken('Ann')")
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
     assert "the catalog cannot load the function 'broken': KeyError" in caught.value.problem

@@ -55,7 +55,7 @@ def test_selected(catalog: Any, filters: Any, selected: list[tuple[str, str]]) -
     ("filters", "code"),
     [
         (["a = 1"], "unknown-column"),
-        (["n"], "wrong-type"),
+        (["n"], "type-mismatch"),
         (["n + 1 = 10"], "unsupported-partition-filter"),
         (["n = 9 AND CAST(d AS STRING) LIKE '2%'"], "unsupported-partition-filter"),
         ([9], "invalid-argument"),

@@ -33,7 +33,7 @@ DESCRIBED = {
 #: A change of the table -> the code with which each view is refused in a query.
 CHANGES: dict[str, dict[str, str]] = {
     "MODIFY a BIGINT": {},
-    "MODIFY a STRING": {"e": "wrong-argument-type"},
+    "MODIFY a STRING": {"e": "invalid-function-call"},
     "MODIFY a DOUBLE": {},
     "MODIFY a INT NOT NULL": {},
     "MODIFY b INT": {},
@@ -44,11 +44,11 @@ CHANGES: dict[str, dict[str, str]] = {
     "MODIFY a INT AFTER b": {},
     "RENAME TO base2": dict.fromkeys(NAMES, "table-not-found"),
     "MODIFY a ARRAY<INT>": dict.fromkeys(["v", "s", "tv", "over_v"], "stale-view")
-    | {"e": "wrong-argument-type"},
+    | {"e": "invalid-function-call"},
     "MODIFY b ROW<x INT>": {},
     "MODIFY b BYTES": {},
     "MODIFY a DATE": dict.fromkeys(["v", "s", "tv", "over_v"], "stale-view")
-    | {"e": "wrong-argument-type"},
+    | {"e": "invalid-function-call"},
 }
 
 CATALOGS = ["generic_in_memory", "sql"]

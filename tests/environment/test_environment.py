@@ -79,7 +79,7 @@ def test_a_permanent_view_requires_registered_tables(
 
     with pytest.raises(SchemaCoreError) as caught:
         environment.create_view("v", table)
-    assert "query-not-in-sql" == caught.value.code
+    assert "not-in-sql" == caught.value.code
 
 
 def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironment) -> None:
@@ -98,7 +98,7 @@ def test_a_function_of_one_part_is_a_system_function(environment: TableEnvironme
 def test_permanent_functions_require_declared_classes(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         environment.create_java_function("plus", "org.example.Plus")
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
     environment.declare_function_class("org.example.Plus", PLUS)
     environment.create_java_function("plus", "org.example.Plus")
 

@@ -260,7 +260,7 @@ def test_a_descriptor_without_columns_has_those_of_the_query(
         ("(b STRING NOT NULL)", "SELECT b FROM s", "not-assignable"),
         ("(a AS 5)", "SELECT a FROM s", "unsupported-column-kind"),
         ("(a INT METADATA VIRTUAL)", "SELECT a FROM s", "unsupported-column-kind"),
-        ("(n INT NOT NULL)", "SELECT a FROM s", "missing-default"),
+        ("(n INT NOT NULL)", "SELECT a FROM s", "not-assignable"),
         ("(PRIMARY KEY (b) NOT ENFORCED)", "SELECT a, b FROM s", "nullable-primary-key"),
         ("", "SELECT NULL AS a", "data-type-not-inferred"),
         ("", "SELECT gone FROM s", "unknown-column"),

@@ -52,7 +52,7 @@ def test_functions_of_an_allowed_module_are_called(environment: TableEnvironment
 def test_a_module_is_not_imported_before_it_is_allowed(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaError) as caught:
         create(environment, "functions_of_a_user.shout")
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
     assert "allow_python_modules('functions_of_a_user')" in (caught.value.hint or "")
     create(environment, "functions_of_a_user.shout", "")
     with pytest.raises(SchemaError, match="unknown function class"):
@@ -91,7 +91,7 @@ def test_what_is_no_function_of_the_module_is_refused(
     environment.allow_python_modules("functions_of_a_user")
     with pytest.raises(SchemaError, match=problem) as caught:
         create(environment, name)
-    assert "invalid-function-class" == caught.value.code
+    assert "invalid-function" == caught.value.code
 
 
 def test_java_functions_are_never_imported(environment: TableEnvironment) -> None:

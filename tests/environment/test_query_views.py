@@ -41,21 +41,21 @@ TABLES: dict[str, tuple[Callable[[TableEnvironment], Table], str | None]] = {
     "path": (lambda e: e.from_path("t"), None),
     "query": (lambda e: e.sql_query("SELECT a + 1 AS b FROM t"), None),
     "values": (lambda e: e.from_elements([(1, "x"), (2, None)], ["a", "b"]), None),
-    "descriptor": (lambda e: e.from_descriptor(DESCRIPTOR), "query-not-in-sql"),
+    "descriptor": (lambda e: e.from_descriptor(DESCRIPTOR), "not-in-sql"),
     "over a descriptor": (
         lambda e: e.from_descriptor(DESCRIPTOR).where(col("a") > 1).select(col("a") + 1),
-        "query-not-in-sql",
+        "not-in-sql",
     ),
-    "inline": (lambda e: e.from_path("t").select(TWICE(col("a"))), "inline-function"),
+    "inline": (lambda e: e.from_path("t").select(TWICE(col("a"))), "not-in-sql"),
     "inline in a condition": (
         lambda e: e.from_path("t").where(TWICE(TWICE(col("a"))) > 1),
-        "inline-function",
+        "not-in-sql",
     ),
     "inline in an aggregate": (
         lambda e: e.from_path("t").select(TWICE(col("a")).sum.alias("s")),
-        "inline-function",
+        "not-in-sql",
     ),
-    "both": (joined, "query-not-in-sql"),
+    "both": (joined, "not-in-sql"),
 }
 
 
@@ -118,7 +118,7 @@ def test_show_create_of_an_unserializable_view_is_refused(
     ):
         with pytest.raises(SchemaCoreError) as caught:
             call()
-        assert "query-not-in-sql" == caught.value.code
+        assert "not-in-sql" == caught.value.code
 
 
 def test_a_temporary_view_follows_its_tables(environment: TableEnvironment) -> None:

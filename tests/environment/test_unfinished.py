@@ -704,7 +704,7 @@ def test_a_statement_set_applies_the_hints_of_its_statements(
     environment.create_statement_set().add_insert_sql(hinted).execute()
     assert ["3"] == [item.get("sink.parallelism") for item in seen]
     environment.get_config().set("table.dynamic-table-options.enabled", "false")
-    assert "hints-disabled" == code_of(
+    assert "invalid-hint" == code_of(
         lambda: environment.create_statement_set().add_insert_sql(hinted)
     )
 

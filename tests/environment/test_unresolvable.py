@@ -74,8 +74,8 @@ def code(environment: TableEnvironment, statement: str) -> str:
 
 
 def test_unresolvable_table_cannot_be_read(environment: TableEnvironment) -> None:
-    assert "invalid-function-class" == code(environment, "SELECT * FROM t")
-    assert "invalid-function-class" == code(environment, "SELECT * FROM v")
+    assert "invalid-function" == code(environment, "SELECT * FROM t")
+    assert "invalid-function" == code(environment, "SELECT * FROM v")
 
 
 @pytest.mark.parametrize("if_exists", ["", "IF EXISTS "])

@@ -121,7 +121,7 @@ def test_values_without_a_literal_raise(value: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         lit(value)
 
-    assert caught.value.code == "value-not-in-sql"
+    assert caught.value.code == "not-in-sql"
 
 
 def test_an_expression_has_no_truth_value() -> None:

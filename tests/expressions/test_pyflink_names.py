@@ -124,8 +124,8 @@ def test_sql_is_that_of_pyflink(expression: Expression, text: str) -> None:
         (lambda: a.millis, "invalid-argument"),
         (a.uper_case, "invalid-argument"),  # type: ignore[attr-defined]
         (lambda: row_interval(-5), "invalid-argument"),
-        (lambda: a.distinct, "not-an-aggregate"),
-        (lambda: a.over("w"), "not-an-aggregate"),
+        (lambda: a.distinct, "invalid-function-call"),
+        (lambda: a.over("w"), "invalid-function-call"),
     ],
 )
 def test_wrong_calls_raise(wrong: Any, code: str) -> None:

@@ -161,13 +161,13 @@ class Broken(ScalarFunction):
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
-        (no_result, "invalid-function-hints", ("function 'no_result'", "the result")),
+        (no_result, "invalid-function", ("function 'no_result'", "the result")),
         (of_no_type, "data-type-not-inferred", ("function 'of_no_type'", "the result")),
-        (object(), "invalid-function-hints", ("function 'object'",)),
-        (of_broken_text, "invalid-function-hints", ("function 'of_broken_text'",)),
-        (Scaled, "invalid-function-class", ()),
-        (Broken, "invalid-function-class", ()),
-        (FunctionKind, "invalid-function-class", ()),
+        (object(), "invalid-function", ("function 'object'",)),
+        (of_broken_text, "invalid-function", ("function 'of_broken_text'",)),
+        (Scaled, "invalid-function", ()),
+        (Broken, "invalid-function", ()),
+        (FunctionKind, "invalid-function", ()),
     ],
 )
 def test_incomplete_hints_raise(
@@ -277,4 +277,4 @@ def test_an_unregistered_function_is_typed_but_not_serializable() -> None:
     assert "*taxed*(`price`) + 1" == gross.expression.as_summary_string()
     with pytest.raises(UnsupportedError) as caught:
         gross.expression.as_serializable_string()
-    assert "inline-function" == caught.value.code
+    assert "not-in-sql" == caught.value.code

@@ -194,4 +194,4 @@ def test_an_inline_function_is_refused() -> None:
     with pytest.raises(SchemaCoreError) as caught:
         to_json([AddColumn(column)])
 
-    assert caught.value.code == "inline-function"
+    assert caught.value.code == "not-in-sql"

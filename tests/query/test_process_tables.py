@@ -56,18 +56,21 @@ def test_columns_of_the_model_follow_those_of_the_input(sql: str, added: list[st
 @pytest.mark.parametrize(
     ("sql", "code"),
     [
-        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(loc))", "wrong-argument-type"),
-        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno, deptno))", "wrong-argument-count"),
-        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR())", "wrong-argument-count"),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(loc))", "invalid-function-call"),
+        (
+            "ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno, deptno))",
+            "invalid-function-call",
+        ),
+        ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR())", "invalid-function-call"),
         ("ML_PREDICT(TABLE dept, MODEL plain, DESCRIPTOR(deptno), MAP['async', 1])",
-         "wrong-argument-type"),
+         "invalid-function-call"),
         ("ML_PREDICT(TABLE dept, MODEL twins, DESCRIPTOR(deptno))", "duplicate-column"),
         ("ML_PREDICT(TABLE dept PARTITION BY loc, MODEL plain, DESCRIPTOR(deptno))",
-         "partitioned-window"),
-        ("ML_PREDICT(TABLE dept, plain, DESCRIPTOR(deptno))", "wrong-argument-type"),
-        ("ML_PREDICT(TABLE dept, MODEL plain)", "wrong-argument-count"),
+         "invalid-function-call"),
+        ("ML_PREDICT(TABLE dept, plain, DESCRIPTOR(deptno))", "invalid-function-call"),
+        ("ML_PREDICT(TABLE dept, MODEL plain)", "invalid-function-call"),
         ("ML_PREDICT(input => TABLE dept, model => MODEL plain, args => DESCRIPTOR(deptno))",
-         "named-arguments"),
+         "invalid-function-call"),
     ],
 )  # fmt: skip
 def test_invalid_arguments_of_a_model_are_refused(sql: str, code: str) -> None:
@@ -91,17 +94,17 @@ def test_an_evaluation_has_the_measures_in_one_column(task: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno)", "wrong-argument-count"),
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno)", "invalid-function-call"),
         ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), 'REGRESSION'",
-         "wrong-argument-type"),
-        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), 1", "wrong-argument-type"),
-        ("MODEL plain, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "wrong-argument-type"),
+         "invalid-function-call"),
+        ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno), 1", "invalid-function-call"),
+        ("MODEL plain, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "invalid-function-call"),
         ("MODEL plain, DESCRIPTOR(deptno, loc), DESCRIPTOR(deptno), 'regression'",
-         "wrong-argument-type"),
+         "invalid-function-call"),
         ("MODEL plain, DESCRIPTOR(nosuch), DESCRIPTOR(deptno), 'regression'", "unknown-column"),
         ("MODEL plain, DESCRIPTOR(deptno), DESCRIPTOR(deptno, loc), 'regression'",
-         "wrong-argument-count"),
-        ("MODEL twins, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "wrong-argument-type"),
+         "invalid-function-call"),
+        ("MODEL twins, DESCRIPTOR(loc), DESCRIPTOR(deptno), 'regression'", "invalid-function-call"),
     ],
 )  # fmt: skip
 def test_invalid_arguments_of_an_evaluation_are_refused(arguments: str, code: str) -> None:

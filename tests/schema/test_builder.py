@@ -92,7 +92,7 @@ def test_fields_of_a_row_become_columns_without_their_comments() -> None:
         ("duplicate-immutable-columns", lambda b: b.immutable_columns("a").immutable_columns("b")),
         ("invalid-name",               lambda b: b.immutable_columns_named("", "a")),
         ("missing-key-columns",           lambda b: b.immutable_columns_named("n")),
-        ("length-mismatch",          lambda b: b.from_fields(["a"], [])),
+        ("column-count-mismatch",          lambda b: b.from_fields(["a"], [])),
         ("invalid-argument",                lambda b: b.from_row_data_type(DataTypes.INT())),
         ("invalid-argument",               lambda b: b.column("a", 3)),
         ("invalid-argument",        lambda b: b.column_by_expression("a", 3)),

@@ -128,7 +128,7 @@ def test_names_and_types_must_have_equal_lengths() -> None:
     with pytest.raises(SchemaError) as caught:
         ResolvedSchema.physical(["a"], [])
 
-    assert "length-mismatch" == caught.value.code
+    assert "column-count-mismatch" == caught.value.code
 
 
 TS = RESOLVED.watermark_specs[0].watermark_expression

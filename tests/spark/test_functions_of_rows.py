@@ -243,7 +243,7 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
         (lambda t: t.select(split(col("line"))), "not-executable"),
         (lambda t: t.select(top(col("line"))), "not-executable"),
         (lambda t: t.flat_aggregate(udaf(Median())(col("id"))), "invalid-argument"),
-        (lambda t: t.select(udf(lambda a: a, result_type=INT)(1, 2)), "wrong-argument-count"),
+        (lambda t: t.select(udf(lambda a: a, result_type=INT)(1, 2)), "invalid-function-call"),
         (lambda t: t.select(udf(len, result_type=INT)(col("id"))), "job-failed"),
         (
             lambda t: t.select(

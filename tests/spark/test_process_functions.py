@@ -224,15 +224,15 @@ def test_values_have_their_declared_types(env: TableEnvironment) -> None:
 @pytest.mark.parametrize(
     ("sql", "code"),
     [
-        ("counted(TABLE t)", "partitioned-window"),
-        ("greet(TABLE t PARTITION BY k)", "partitioned-window"),
-        ("greet(TABLE t, greeting => 'a')", "named-arguments"),
-        ("greet(data => TABLE t, nothing => 'a')", "named-arguments"),
-        ("greet()", "wrong-argument-count"),
-        ("greet(TABLE t, 1)", "wrong-argument-type"),
+        ("counted(TABLE t)", "invalid-function-call"),
+        ("greet(TABLE t PARTITION BY k)", "invalid-function-call"),
+        ("greet(TABLE t, greeting => 'a')", "invalid-function-call"),
+        ("greet(data => TABLE t, nothing => 'a')", "invalid-function-call"),
+        ("greet()", "invalid-function-call"),
+        ("greet(TABLE t, 1)", "invalid-function-call"),
         ("greet(TABLE t, k)", "unknown-column"),
-        ("greet(data => TABLE t, uid => 'a b')", "wrong-argument-type"),
-        ("greet(data => TABLE t, on_time => DESCRIPTOR(v))", "wrong-argument-type"),
+        ("greet(data => TABLE t, uid => 'a b')", "invalid-function-call"),
+        ("greet(data => TABLE t, on_time => DESCRIPTOR(v))", "invalid-function-call"),
         ("previous(TABLE t PARTITION BY nothing)", "unknown-column"),
         ("counted((SELECT k AS f0, v FROM t) PARTITION BY f0)", "duplicate-column"),
     ],
@@ -322,9 +322,9 @@ def test_rows_of_several_tables_are_processed_in_the_order_of_their_times(
 @pytest.mark.parametrize(
     ("left", "right", "rest", "code"),
     [
-        ("TABLE t PARTITION BY k", f"{OTHER}", "", "partitioned-window"),
-        ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY w", "", "partitioned-window"),
-        ("TABLE t PARTITION BY (k, v)", f"{OTHER} PARTITION BY n", "", "partitioned-window"),
+        ("TABLE t PARTITION BY k", f"{OTHER}", "", "invalid-function-call"),
+        ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY w", "", "invalid-function-call"),
+        ("TABLE t PARTITION BY (k, v)", f"{OTHER} PARTITION BY n", "", "invalid-function-call"),
         ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY n", ", on_time => DESCRIPTOR(z)",
          "unknown-column"),
         ("TABLE t PARTITION BY k ORDER BY v", f"{OTHER} PARTITION BY n", "", "unsupported"),
@@ -351,7 +351,7 @@ def test_several_tables_are_processed_by_partition() -> None:
     for function, problem in ((Mixed, "SET_SEMANTIC_TABLE"), (Passing, "PASS_COLUMNS_THROUGH")):
         with pytest.raises(SchemaError, match=problem) as caught:
             process_signature(function())
-        assert "invalid-function-hints" == caught.value.code
+        assert "invalid-function" == caught.value.code
 
 
 def test_timers_fire_in_the_order_of_their_times_however_many() -> None:
@@ -383,7 +383,7 @@ def test_signatures_without_a_table_are_refused(env: TableEnvironment) -> None:
 
     with pytest.raises(SchemaError, match="no table") as caught:
         env.create_temporary_function("scalar_only", Scalar)
-    assert caught.value.code == "invalid-function-hints"
+    assert caught.value.code == "invalid-function"
 
 
 # --- Table API ------------------------------------------------------------------------------------
@@ -406,7 +406,7 @@ def test_the_table_api_calls_functions(env: TableEnvironment) -> None:
     assert [("b", 2)] == values(kinds.from_changelog(descriptor("kind").as_argument("op")))
     with pytest.raises(SchemaError) as caught:
         table.process("UPPER")
-    assert caught.value.code == "not-a-table-function"
+    assert caught.value.code == "invalid-function-call"
 
 
 # --- unbounded tables -----------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def test_lengths_of_windows(rows_of: TableEnvironment, window: str, problem: str
         return
     with pytest.raises(SchemaError, match=problem) as caught:
         rows_of.execute_sql(sql)
-    assert "invalid-window-size" == caught.value.code
+    assert "invalid-function-call" == caught.value.code
 
 
 #: In these rows Flink 2.3.0 found the sessions below in streaming mode; a NULL time is in none.

@@ -203,7 +203,7 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
     )
     assert {"invalid-key-value", "missing-key"} == report.findings.keys()
     numbers = frame.selectExpr("path", "1 AS definition")
-    for wrong, code in ((frame.drop("path"), "missing-columns"), (numbers, "wrong-type")):
+    for wrong, code in ((frame.drop("path"), "missing-columns"), (numbers, "type-mismatch")):
         with pytest.raises(SchemaError) as caught:
             sweep_definitions(wrong)
         assert code == caught.value.code

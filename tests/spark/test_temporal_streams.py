@@ -256,7 +256,7 @@ def test_versions_of_a_query_of_changes_are_refused(env: TableEnvironment) -> No
     env.execute_sql("CREATE TEMPORARY VIEW w AS SELECT k, v, ts FROM r WHERE v > 1")
     with pytest.raises(SchemaCoreError) as caught:
         env.execute_sql(JOIN.replace("JOIN r", "JOIN w"))
-    assert "invalid-temporal-join" == caught.value.code
+    assert "invalid-join" == caught.value.code
     env.execute_sql(
         "CREATE TEMPORARY VIEW g AS SELECT k, MAX(v) AS v, MAX(ts) AS ts FROM r GROUP BY k"
     )

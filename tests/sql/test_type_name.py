@@ -97,7 +97,7 @@ def test_types_without_a_spelling(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         type_name_of(parse_type(text))
 
-    assert "cast-not-in-sql" == caught.value.code
+    assert "not-in-sql" == caught.value.code
 
 
 def test_each_column_has_its_own_depth() -> None:

@@ -97,4 +97,4 @@ def test_few_bytes_of_many_values_are_copied_fast() -> None:
 def test_values_are_32_bit_integers(value: object) -> None:
     with pytest.raises(SchemaError, match="32-bit integers") as caught:
         Bitmap([value])  # type: ignore[list-item]
-    assert "invalid-argument-value" == caught.value.code
+    assert "invalid-function-call" == caught.value.code

@@ -140,7 +140,7 @@ class TestRow:
             Row(1).as_dict()
         with pytest.raises(SchemaError) as missing:
             Row(amount=1)["amuont"]
-        assert ("invalid-data", "unknown-row-field", "unknown-row-field") == tuple(
+        assert ("invalid-data", "unknown-field", "unknown-field") == tuple(
             item.value.code for item in (both, unnamed, missing)
         )
         assert "did you mean 'amount'?" == missing.value.hint

@@ -94,7 +94,7 @@ def _encode_expression(expression: Written) -> str:
     if tree is not None and any(isinstance(node, Call) and node.inline for node in walk(tree)):
         raise UnsupportedError(
             "an inline function has no name in SQL",
-            code="inline-function",
+            code="not-in-sql",
             hint="register it and call it by its name",
         )
     return expression.text
@@ -251,7 +251,7 @@ def to_json(changes: Iterable[TableChange]) -> str:
     Keep secrets out of definitions that are stored.
 
     Raises:
-        UnsupportedError: with code `type-not-supported` or `inline-function` for a type or
+        UnsupportedError: with code `type-not-supported` or `not-in-sql` for a type or
             expression that has no text.
         ParseError: with code `limit-exceeded` for a document that would be refused.
         SchemaError: with code `invalid-argument` for anything but changes.
@@ -296,7 +296,7 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
     """Return changes of a catalog as a JSON document with a digest.
 
     Raises:
-        UnsupportedError: with code `type-not-supported` or `inline-function` for a type or
+        UnsupportedError: with code `type-not-supported` or `not-in-sql` for a type or
             expression without a text.
         SchemaError: with code `invalid-changes` for a document that is too long to be read,
             `invalid-argument` for anything but changes of a catalog.

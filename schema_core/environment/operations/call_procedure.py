@@ -26,7 +26,7 @@ def call(session: Session, statement: CallProcedure, text: str) -> TableResult:
     """Run a procedure; the engine computes its arguments and casts them to the declared types.
 
     Codes: `procedure-not-found` (`UnsupportedError` if the catalog has no procedures),
-    `wrong-argument-count`, `wrong-argument-type`.
+    `invalid-function-call`.
     """
     procedure = _procedure(session, statement)
     arguments = _positional(procedure, statement)
@@ -65,7 +65,7 @@ def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expressi
     if len(given) != len(procedure.input_types):
         raise SchemaError(
             f"the procedure has {len(procedure.input_types)} arguments, not {len(given)}",
-            code="wrong-argument-count",
+            code="invalid-function-call",
             span=statement.span,
         )
     named = {item.name: item.value for item in given if isinstance(item, Named)}
@@ -74,14 +74,14 @@ def _positional(procedure: Procedure, statement: CallProcedure) -> list[Expressi
     if len(named) != len(given):
         raise SchemaError(
             "the arguments of a procedure must be all positional, or each be named once",
-            code="wrong-argument-count",
+            code="invalid-function-call",
             span=statement.span,
         )
     for name in named:
         if name not in procedure.argument_names:
             raise SchemaError(
                 f"the procedure has no argument {name!r}",
-                code="wrong-argument-count",
+                code="invalid-function-call",
                 hint=similar(name, procedure.argument_names),
                 span=statement.span,
             )
@@ -97,7 +97,7 @@ def _require_types(
             raise SchemaError(
                 f"argument {place} must be {type_.as_summary_string()}, got "
                 f"{column.type.as_summary_string()}",
-                code="wrong-argument-type",
+                code="invalid-function-call",
             )
 
 

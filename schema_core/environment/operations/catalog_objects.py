@@ -216,12 +216,12 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
 
 
 def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFunction:
-    """Return the function of a statement (`invalid-function-class` without a class name).
+    """Return the function of a statement (`invalid-function` without a class name).
 
     The grammar has LANGUAGE SQL, but nothing runs it (`unsupported-function-language`).
     """
     if is_blank(statement.class_name):
-        raise SchemaError("a function requires the name of a class", code="invalid-function-class")
+        raise SchemaError("a function requires the name of a class", code="invalid-function")
     word = statement.language or "JAVA"
     if word not in objects.FunctionLanguage.__members__:
         raise SchemaError(

@@ -228,7 +228,7 @@ def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
 
     Codes: `data-type-not-inferred` for a column that is just NULL, `invalid-column-order` unless
     the list of names is a permutation; `unknown-column`, `duplicate-column`,
-    `unsupported-column-kind`, `missing-default`, `not-assignable` for a declared column.
+    `unsupported-column-kind`, `not-assignable` for a declared column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
@@ -331,7 +331,7 @@ def _extra(column: schema_columns.UnresolvedColumn) -> schema_columns.Unresolved
         if isinstance(type_, DataType) and not type_.is_nullable:
             raise SchemaError(
                 "the column is NOT NULL, but the query has no value for it",
-                code="missing-default",
+                code="not-assignable",
                 hint="declare it nullable, or select a value for it",
             )
     return column

@@ -76,7 +76,7 @@ def materialized_table(
 ) -> objects.CatalogMaterializedTable:
     """Return the table, derived from its query as by CREATE TABLE AS.
 
-    Codes: those of `derive_schema`; `missing-default` for a physical column that the query lacks;
+    Codes: those of `derive_schema`; `not-assignable` for a physical column that the query lacks;
     `unbounded-table` in batch mode; `invalid-option-value` for the date formatter of a column that
     is not a partition key of a string type.
     """
@@ -116,13 +116,13 @@ def _require_bounded_sources(session: Session, relation: Relation) -> None:
 
 
 def _require_filled(schema: Schema, query: Columns) -> None:
-    """Require that the query has a value for each physical column (`missing-default`)."""
+    """Require that the query has a value for each physical column (`not-assignable`)."""
     names = {column.name for column in query}
     for column in schema.columns:
         if isinstance(column, UnresolvedPhysicalColumn) and column.name not in names:
             raise SchemaError(
                 f"the query has no column {column.name!r}",
-                code="missing-default",
+                code="not-assignable",
                 span=column.span,
                 hint="select a value for it, or declare a computed column",
             )

@@ -122,7 +122,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
 
     Flink's SQL has no syntax for indexes and immutable columns. With options masked, for people, a
     comment names them, so that their loss shows; a program is refused a statement that would lose
-    them (`not-in-sql`). A temporary view may have no text (`query-not-in-sql`).
+    them (`not-in-sql`), and that of a temporary view without text.
     """
     temporary = "TEMPORARY " if found.is_temporary else ""
     path = found.identifier.as_serializable_string()
@@ -137,7 +137,7 @@ def table_statement(found: FoundTable, masking: Masking) -> str:
             raise UnsupportedError(
                 f"{found.identifier.as_summary_string()} was created from a Table that SQL "
                 "cannot express",
-                code="query-not-in-sql",
+                code="not-in-sql",
                 hint="read its columns with DESCRIBE",
             )
         case objects.ResolvedCatalogView() as view:

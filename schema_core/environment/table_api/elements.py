@@ -133,7 +133,7 @@ def values_query(
     """Return the VALUES query of the rows.
 
     Errors are `invalid-data` for a value that is not of its column's type, or a row of more or
-    fewer values, `limit-exceeded`, and `value-not-in-sql`.
+    fewer values, `limit-exceeded`, and `not-in-sql`.
     """
     require_few(rows)
     rows_in_sql = []

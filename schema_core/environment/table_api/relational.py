@@ -421,11 +421,11 @@ MAPPED = "flat_map"
 
 
 def fields_of(column: str, fields: Sequence[str], aliases: Sequence[str]) -> list[NamedExpression]:
-    """Return the fields of a column as columns, with aliases if any (`alias-count-mismatch`)."""
+    """Return the fields of a column as columns, with aliases if any (`column-count-mismatch`)."""
     trees = [syntax.Name((column, field)) for field in fields] or [syntax.Name((column,))]
     if aliases and len(aliases) != len(trees):
         raise SchemaError(
-            f"{len(aliases)} aliases given for {len(trees)} fields", code="alias-count-mismatch"
+            f"{len(aliases)} aliases given for {len(trees)} fields", code="column-count-mismatch"
         )
     names = aliases or ["$".join(tree.parts) for tree in trees]
     return [NamedExpression(name, tree) for name, tree in zip(names, trees, strict=True)]
@@ -484,14 +484,14 @@ def limit_query(
 ) -> syntax.Query:
     """Skip the first rows of a query, or limit their number.
 
-    A number below 0, or a second limit, is an `invalid-row-count`.
+    A number below 0, or a second limit, is an `invalid-query`.
     """
     for number in (offset, fetch):
         if number is not None and (type(number) is not int or not 0 <= number < 10**MAX_DIGITS):
-            raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-row-count")
+            raise SchemaError(f"{show(number)} is not a number of rows", code="invalid-query")
     rows = query if isinstance(query, syntax.Ordered) else syntax.Ordered(query)
     if rows.fetch is not None or (offset and rows.offset is not None):
-        raise SchemaError("the number of rows is already limited", code="invalid-row-count")
+        raise SchemaError("the number of rows is already limited", code="invalid-query")
     return replace(
         rows,
         offset=rows.offset

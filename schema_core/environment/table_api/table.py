@@ -189,8 +189,8 @@ class Table:
         """Return the query in SQL, with full paths.
 
         Raises:
-            UnsupportedError: with code `query-not-in-sql` for a table without a path,
-                `inline-function` for a function without a name.
+            UnsupportedError: with code `not-in-sql` for a table without a path, or a function
+                without a name.
         """
         return print_query(self._expand_query())
 
@@ -275,14 +275,14 @@ class Table:
         """Rename the first columns by position.
 
         Raises:
-            SchemaError: with code `alias-count-mismatch` for more names than columns.
+            SchemaError: with code `column-count-mismatch` for more names than columns.
         """
         names, new = self.column_names(), [field, *fields]
         for name in new:
             require_instance(name, str, "an alias")
         if len(new) > len(names):
             raise SchemaError(
-                f"{len(new)} names given for {len(names)} columns", code="alias-count-mismatch"
+                f"{len(new)} names given for {len(names)} columns", code="column-count-mismatch"
             )
         renamed = [*new, *names[len(new) :]]
         relational.require_different(renamed)
@@ -344,7 +344,7 @@ class Table:
         """Keep the rows for which the predicate is true.
 
         Raises:
-            SchemaError: with code `not-a-condition` for a predicate that is not a BOOLEAN.
+            SchemaError: with code `type-mismatch` for a predicate that is not a BOOLEAN.
         """
         (condition,) = _rewrite_items(self, [predicate])
         return self.of_query(relational.where(self.query, require_expression(condition)))
@@ -475,7 +475,7 @@ class Table:
             arguments: Its other arguments, all with names (``lit(2).as_argument("step")``) or none.
 
         Raises:
-            SchemaError: as a call in SQL; `not-a-table-function` for another function.
+            SchemaError: as a call in SQL; `invalid-function-call` for another function.
         """
         return PartitionedTable(self, (), ()).process(function, *arguments)
 
@@ -596,7 +596,7 @@ class Table:
         """Skip the first rows.
 
         Raises:
-            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
+            SchemaError: with code `invalid-query` for a negative number, or after `fetch`.
         """
         return self.of_query(relational.limit_query(self.query, offset=offset))
 
@@ -604,7 +604,7 @@ class Table:
         """Keep only the first rows.
 
         Raises:
-            SchemaError: with code `invalid-row-count` for a negative number, or after `fetch`.
+            SchemaError: with code `invalid-query` for a negative number, or after `fetch`.
         """
         return self.of_query(relational.limit_query(self.query, fetch=fetch))
 
@@ -762,13 +762,13 @@ class Table:
             return UnsupportedError(
                 "a table made from a descriptor or a DataFrame has no path, so SQL cannot express "
                 "a query over it",
-                code="query-not-in-sql",
+                code="not-in-sql",
                 hint="create a temporary table of the descriptor, or a temporary view of the query",
             )
         if name := next(inline_functions(self.query), None):
             return UnsupportedError(
                 f"the function {name} is not registered, so SQL cannot call it",
-                code="inline-function",
+                code="not-in-sql",
                 hint="register it with create_temporary_function and call it by its name, or "
                 "create a temporary view",
             )
@@ -909,7 +909,7 @@ class PartitionedTable:
         implementation = process_implementation(rows)
         if implementation is None:
             problem = f"{name} is not a process table function"
-            raise SchemaError(problem, code="not-a-table-function")
+            raise SchemaError(problem, code="invalid-function-call")
         signature = process_signature(implementation)
         own, *others = signature.tables
         if others:
@@ -937,7 +937,8 @@ class GroupedTable:
         """Select keys and aggregates, one row for each group.
 
         Raises:
-            SchemaError: with code `not-grouped` for a column that is not constant within a group.
+            SchemaError: with code `invalid-grouping` for a column that is not constant within a
+            group.
         """
         keys = self._keys
 
@@ -984,7 +985,7 @@ class GroupWindowedTable:
         """Group the rows by the window and by the values of columns.
 
         Raises:
-            SchemaError: with code `misplaced-group-window` unless the window is among them.
+            SchemaError: with code `invalid-grouping` unless the window is among them.
         """
         table, window = self._table, self._window
         if window.rows is not None:
@@ -1041,7 +1042,8 @@ class WindowGroupedTable:
         """Select keys, aggregates, and the bounds of the window: ``col("w").start``.
 
         Raises:
-            SchemaError: with code `not-grouped` for a column that is not constant within a group.
+            SchemaError: with code `invalid-grouping` for a column that is not constant within a
+            group.
         """
 
         def build(items: Sequence[Item]) -> syntax.Query:
@@ -1079,7 +1081,7 @@ class AggregatedTable:
         """Select keys, fields of the aggregate, and the bounds of a window.
 
         Raises:
-            SchemaError: with code `unknown-column`; `alias-count-mismatch` for a wrong number of
+            SchemaError: with code `unknown-column`; `column-count-mismatch` for a wrong number of
                 aliases.
         """
         table, window = self._table, self._window
@@ -1119,7 +1121,7 @@ class FlatAggregateTable:
         """Select keys and fields of the rows that the function emits for each group.
 
         Raises:
-            SchemaError: with code `unknown-column`; `alias-count-mismatch` for a wrong number of
+            SchemaError: with code `unknown-column`; `column-count-mismatch` for a wrong number of
                 aliases.
         """
         call, type_ = as_aggregate(self._call)

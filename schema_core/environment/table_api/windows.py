@@ -203,13 +203,13 @@ def group_by_window(
 ) -> tuple[syntax.Query, list[NamedExpression]]:
     """Return a query grouped by a window and keys, as `relational.separate_keys` does.
 
-    The window must be one of the keys (`misplaced-group-window`).
+    The window must be one of the keys (`invalid-grouping`).
     """
     others = [key for key in keys if require_expression(key) != syntax.Name((window.name,))]
     if len(others) != len(keys) - 1:
         raise SchemaError(
             f"group_by requires the window {window.name!r} once",
-            code="misplaced-group-window",
+            code="invalid-grouping",
             hint=f"write group_by(col({window.name!r}), ...)",
         )
     grouped_query, columns = separate_keys(query, others, names)

@@ -258,7 +258,7 @@ def named_types(args: ArgumentTypes, start: int) -> dict[str, DataType]:
     for i in range(start, len(args.types), 2):
         name = text_of(args.trees[i]) or ""
         if name in fields:
-            raise SchemaError(f"duplicate field name {name!r}", code="invalid-argument-value")
+            raise SchemaError(f"duplicate field name {name!r}", code="invalid-function-call")
         fields[name] = args.types[i + 1]
     return fields
 
@@ -275,7 +275,7 @@ def object_update_type(args: ArgumentTypes) -> DataType:
     if not isinstance(type_, StructuredType):
         raise SchemaError(
             f"expected a structured type, got {type_.as_summary_string()}",
-            code="wrong-argument-type",
+            code="invalid-function-call",
         )
     unknown = changes.keys() - {field.name for field in type_.fields}
     if unknown:

@@ -68,12 +68,13 @@ def json_query_type(args: ArgumentTypes) -> DataType:
     if isinstance(type_, ArrayType):
         if not type_.element_type.is_(F.CHARACTER_STRING):
             raise SchemaError(
-                f"JSON_QUERY cannot return {type_.as_summary_string()}", code="wrong-argument-type"
+                f"JSON_QUERY cannot return {type_.as_summary_string()}",
+                code="invalid-function-call",
             )
         if any(word.startswith("EMPTY OBJECT") for word in words):
             raise SchemaError(
                 "EMPTY OBJECT is not allowed when JSON_QUERY returns an array",
-                code="invalid-argument-value",
+                code="invalid-function-call",
             )
     return type_
 

@@ -65,7 +65,7 @@ def round_type(args: ArgumentTypes) -> DataType:
     if digits is not None and not -MAX_INT <= digits <= MAX_INT:
         raise SchemaError(
             f"the scale must be within the range of INT, got {digits}",
-            code="invalid-argument-value",
+            code="invalid-function-call",
         )
     return type_ if digits is None else decimal_round(type_, digits)
 

@@ -114,7 +114,7 @@ def timestamp_sum(args: ArgumentTypes) -> DataType:
         case DateType() if unit_ in ("HOUR", "MINUTE", "SECOND"):
             return T.TIMESTAMP(6)
         case DateType() if unit_ in SUBDAY_UNITS:
-            raise SchemaError(f"{unit_} cannot be added to a DATE", code="wrong-argument-type")
+            raise SchemaError(f"{unit_} cannot be added to a DATE", code="invalid-function-call")
         case TimeType(precision=precision):
             return TimeType(max(precision, min(SUBDAY_UNITS.get(unit_, 0), 3)))
         case AnyTimestampType(precision=precision) if unit_ in SUBDAY_UNITS:
@@ -144,7 +144,7 @@ def ltz_of_number(args: ArgumentTypes) -> DataType:
     digits = 3 if digits is None else digits
     if not 0 <= digits <= 9:
         raise SchemaError(
-            f"the precision must be from 0 to 9, got {digits}", code="invalid-argument-value"
+            f"the precision must be from 0 to 9, got {digits}", code="invalid-function-call"
         )
     return T.TIMESTAMP_LTZ(max(3, digits))
 
@@ -154,7 +154,7 @@ def ltz_of_string(args: ArgumentTypes) -> DataType:
     texts = [text_of(tree) for tree in args.trees[1:]]
     for text, problem_of in zip(texts, (pattern_problem, zone_problem), strict=False):
         if text is not None and (problem := problem_of(text)):
-            raise SchemaError(problem, code="invalid-argument-value")
+            raise SchemaError(problem, code="invalid-function-call")
     pattern = texts[0] if texts else None
     return T.TIMESTAMP_LTZ(max(3, len(pattern) - len(pattern.rstrip("S")) if pattern else 0))
 

@@ -42,7 +42,7 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
 
     Raises:
         UnsupportedError: `not-executable` for months and for computed lengths.
-        SchemaError: `invalid-window-size` for lengths that Flink refuses.
+        SchemaError: `invalid-function-call` for lengths that Flink refuses.
     """
     numbers = []
     for item in sizes:
@@ -64,7 +64,7 @@ def lengths_of(name: str, sizes: Sequence[Typed]) -> list[int]:
 
 
 def _refuse(problem: str, sizes: Sequence[Typed]) -> NoReturn:
-    raise SchemaError(problem, code="invalid-window-size", span=sizes[0].span)
+    raise SchemaError(problem, code="invalid-function-call", span=sizes[0].span)
 
 
 def windows_of(

@@ -121,15 +121,14 @@ class Sink:
     def targets(self, query: Relation, *, has_kind: bool = False) -> Columns:
         """Return the columns that the query fills, by position; the last may be `KIND`.
 
-        Errors: `sink-column-mismatch`, `sink-type-mismatch`, and `missing-value` for a NOT NULL
-        column that the query does not fill.
+        The error `not-assignable` is also for a NOT NULL column that the query does not fill.
         """
         given = result_columns(query)
         own = (KIND,) if has_kind else ()
         targets = _assignable(given[: len(given) - len(own)], self._filled, self._types)
         for name, type_ in self._types.items():
             if name not in self._filled and not type_.is_nullable:
-                raise SchemaError(f"no value for NOT NULL column {name!r}", code="missing-value")
+                raise SchemaError(f"no value for NOT NULL column {name!r}", code="not-assignable")
         return (*targets, *own)
 
     def frame(self, frame: DataFrame, connector: SparkConnector, zone: str) -> DataFrame:
@@ -226,7 +225,7 @@ def _assignable(given: Columns, names: Sequence[str], types: dict[str, DataType]
             f"the query has {len(given)} columns, expected {len(names)}"
             if not unknown
             else f"the table has no writable column {unknown[0]!r}",
-            code="sink-column-mismatch",
+            code="not-assignable",
         )
     for item, name in zip(given, names, strict=True):
         with at(f"column {name!r}"):
@@ -234,7 +233,7 @@ def _assignable(given: Columns, names: Sequence[str], types: dict[str, DataType]
                 raise SchemaError(
                     f"{item.type.as_summary_string()} of the query does not fit "
                     f"{types[name].as_summary_string()}",
-                    code="sink-type-mismatch",
+                    code="not-assignable",
                     hint="add a CAST to the query",
                 )
     return tuple(Column(name, types[name]) for name in names)
