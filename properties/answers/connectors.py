@@ -79,9 +79,9 @@ def require_connector(
     if purpose == "write" and table.distribution is not None:
         raise SchemaError("the connector has no buckets", code="no-buckets")
     if purpose == "write" and any(item.is_persisted() for item in metadata):
-        raise SchemaError("the connector writes no metadata", code="metadata-not-supported")
+        raise SchemaError("the connector writes no metadata", code="invalid-metadata-column")
     if purpose == "read" and metadata and options["connector"] == "datagen":
-        raise SchemaError("the connector reads no metadata", code="metadata-not-supported")
+        raise SchemaError("the connector reads no metadata", code="invalid-metadata-column")
 
 
 def _require_options(known: Connector, given: set[str], file_format: str | None) -> None:

@@ -332,7 +332,7 @@ class Catalog(ABC):
         Raises:
             NotFoundError: `table-not-found`.
             SchemaError: `not-partitioned`, or an error of an expression such as `unknown-column`.
-            UnsupportedError: `unsupported-partition-filter` for other conditions.
+            UnsupportedError: `feature-not-supported` for other conditions.
         """
         specs = self.list_partitions(table_path)
         return select_partitions(self.get_table(table_path), specs, filters)

@@ -396,14 +396,14 @@ class CatalogFunction:
     def create_instance(class_name: str, function_language: str = "Python") -> CatalogFunction:
         """A function of this class; the language in any case.
 
-        `unsupported-function-language` for others than Java, Scala and Python.
+        `feature-not-supported` for others than Java, Scala and Python.
         """
         require_instance(function_language, str, "function_language")
         language = function_language.upper()
         if language not in FunctionLanguage.__members__:
             raise SchemaError(
                 f"unknown function language {function_language!r}",
-                code="unsupported-function-language",
+                code="feature-not-supported",
                 hint="choose Java, Scala or Python",
             )
         return CatalogFunction(class_name, FunctionLanguage[language])
@@ -544,14 +544,14 @@ class Freshness:
 
     @staticmethod
     def of(interval: str, unit: FreshnessUnit) -> Freshness:
-        """Return the freshness of an interval (`invalid-freshness` unless a positive integer)."""
+        """Return the freshness of an interval (else `invalid-materialized-table`)."""
         require_instance(interval, str, "interval")
         require_instance(unit, FreshnessUnit, "unit")
         number = int(interval) if re.fullmatch(r"[+-]?\d{1,30}", interval) else 0
         if not 0 < number < 2**31:
             raise SchemaError(
                 f"the freshness must be a positive integer, got {interval!r}",
-                code="invalid-freshness",
+                code="invalid-materialized-table",
             )
         return Freshness(number, unit)
 
@@ -563,7 +563,8 @@ class Freshness:
     def to_cron(self) -> str:
         """Return the cron expression of a full refresh, as Flink's scheduler (Quartz) reads it.
 
-        `invalid-freshness` for one that a clock cannot keep: it must divide the next larger unit.
+        `invalid-materialized-table` for one that a clock cannot keep: it must divide the next
+        larger unit.
 
         >>> Freshness.of("10", FreshnessUnit.MINUTE).to_cron()
         '0 0/10 * * * ? *'
@@ -572,13 +573,13 @@ class Freshness:
         if cycle is None:
             raise SchemaError(
                 f"a full refresh does not support {self.unit.name}s",
-                code="invalid-freshness",
+                code="invalid-materialized-table",
                 hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
             )
         if cycle % self.interval or (self.interval == cycle > 1):
             raise SchemaError(
                 f"a full refresh cannot run every {self.interval} {self.unit.name}s",
-                code="invalid-freshness",
+                code="invalid-materialized-table",
                 hint=f"choose a divisor of {cycle}",
             )
         return CRON[self.unit].format(self.interval)
@@ -752,7 +753,7 @@ class CatalogType:
         if isinstance(self.definition, StructuredType) and self.definition.path:
             raise SchemaError(
                 f"{self.definition} already has a path",
-                code="type-path-already-set",
+                code="invalid-state",
                 hint="define it without a path: the catalog assigns the path",
             )
 

@@ -54,7 +54,7 @@ def select_partitions(
     its type is NULL, as `NULL_NAME` and `HIVE_NULL_NAME` are.
 
     Errors: those of expressions, such as `unknown-column` for a column that is not a partition key;
-    `type-mismatch` for a filter that is not BOOLEAN; `unsupported-partition-filter` for a filter
+    `type-mismatch` for a filter that is not BOOLEAN; `feature-not-supported` for a filter
     that is not composed, by AND, OR and NOT, of comparisons of one key with constants.
     """
     written = require_sequence(filters, "filters")
@@ -72,7 +72,7 @@ def select_partitions(
             raise UnsupportedError(
                 "partitions can only be filtered by comparisons of one partition key with "
                 "constants",
-                code="unsupported-partition-filter",
+                code="feature-not-supported",
                 hint="compare the key with a literal of its type; combine comparisons by AND, OR "
                 "and NOT",
             )

@@ -37,8 +37,8 @@ def resolve_table(
     """Resolve a table; check its distribution and its partition keys.
 
     Raises:
-        SchemaError: as `SchemaResolver.resolve`; `unknown-column` or `unsupported-column-kind`
-            for a bucket or partition key, `invalid-bucket-count` for a count below 1.
+        SchemaError: as `SchemaResolver.resolve`; `unknown-column` or `feature-not-supported`
+            for a bucket or partition key, `invalid-value` for a count below 1.
     """
     if isinstance(table, objects.ResolvedCatalogTable):
         return table
@@ -143,8 +143,8 @@ def resolve_materialized_table(
     The refresh mode is derived from the logical mode and the freshness.
 
     Raises:
-        SchemaError: as `resolve_table`; `invalid-freshness` for one that a full refresh cannot
-        keep.
+        SchemaError: as `resolve_table`; `invalid-materialized-table` for one that a full refresh
+        cannot keep.
     """
     if isinstance(table, objects.ResolvedCatalogMaterializedTable):
         return table
@@ -317,7 +317,7 @@ def check_keys(what: str, keys: Sequence[str], schema: ResolvedSchema, found: Ga
                     hint=similar(key, columns),
                 )
             if not columns[key].is_physical():
-                raise SchemaError(f"column {key!r} is not physical", code="unsupported-column-kind")
+                raise SchemaError(f"column {key!r} is not physical", code="feature-not-supported")
 
 
 def check_distribution(
@@ -329,7 +329,7 @@ def check_distribution(
         if distribution.bucket_count is not None and distribution.bucket_count < 1:
             raise SchemaError(
                 f"the bucket count must be positive, got {distribution.bucket_count}",
-                code="invalid-bucket-count",
+                code="invalid-value",
             )
 
 
@@ -338,8 +338,8 @@ def refresh_mode(
 ) -> objects.RefreshMode:
     """Return the refresh mode for a logical mode and a freshness.
 
-    `invalid-freshness` for a full refresh in weeks, or in steps that do not divide the next larger
-    unit, since it runs by the clock.
+    `invalid-materialized-table` for a full refresh in weeks, or in steps that do not divide the
+    next larger unit, since it runs by the clock.
     """
     continuous = mode is objects.LogicalRefreshMode.CONTINUOUS or (
         mode is objects.LogicalRefreshMode.AUTOMATIC

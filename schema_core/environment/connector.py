@@ -400,7 +400,7 @@ def check_metadata(
     exist and types cast; a read-only key is allowed also without VIRTUAL, since it can be read.
     `unchanged` columns are skipped.
 
-    Codes: `unknown-metadata`, `invalid-metadata-type`, `read-only-metadata`.
+    The code is `invalid-metadata-column`.
     """
     spans: dict[str, Span | None] = {}
     if purpose == "define":  # only then the columns belong to the text of the statement
@@ -476,7 +476,7 @@ def _read(
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} is {type_}, "
             f"which does not cast to {column.data_type}",
-            code="invalid-metadata-type",
+            code="invalid-metadata-column",
             hint=f"declare the column {type_} and cast in queries",
         )
 
@@ -490,14 +490,14 @@ def _write(
     if column.key not in connector.writable_metadata:
         raise SchemaError(
             f"metadata {column.key!r} of connector {connector.identifier!r} cannot be written",
-            code="read-only-metadata",
+            code="invalid-metadata-column",
             hint=f"declare the column METADATA FROM '{column.key}' VIRTUAL",
         )
     if not supports_explicit_cast(column.data_type, type_):
         raise SchemaError(
             f"{column.data_type} does not cast to {type_}, the type of metadata {column.key!r} "
             f"of connector {connector.identifier!r}",
-            code="invalid-metadata-type",
+            code="invalid-metadata-column",
             hint=f"declare the column {type_}",
         )
 
@@ -519,7 +519,7 @@ def _type_of(
         known = ", ".join(map(repr, metadata)) or "none"
         raise SchemaError(
             f"connector {connector.identifier!r} has no metadata {column.key!r}; it has: {known}",
-            code="unknown-metadata",
+            code="invalid-metadata-column",
             hint=_hint_of_format(connector, column, metadata, options),
         )
     return metadata[column.key]

@@ -170,12 +170,12 @@ class Session:
         return made
 
     def require_no_open_set(self) -> None:
-        """Raise if a script ends with an open statement set (`statement-set-open`)."""
+        """Raise if a script ends with an open statement set (`invalid-state`)."""
         if self.statement_set is not None:
             raise SchemaError(
                 f"the script ends within a statement set of {len(self.statement_set)} statements, "
                 "which were not run",
-                code="statement-set-open",
+                code="invalid-state",
                 hint="add END; after the last INSERT",
             )
 

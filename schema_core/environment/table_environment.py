@@ -244,7 +244,7 @@ class TableEnvironment:
         """Return the plans of a query, INSERT, statement set or CREATE TABLE AS, without EXPLAIN.
 
         Raises:
-            UnsupportedError: with code `not-explainable` for a statement without a query.
+            UnsupportedError: with code `feature-not-supported` for a statement without a query.
         """
         details = require_details(extra_details)
         require_instance(stmt, str, "stmt")
@@ -258,7 +258,7 @@ class TableEnvironment:
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `not-explainable` for another statement.
+            UnsupportedError: with code `feature-not-supported` for another statement.
             SchemaError: for a query or schema that does not resolve. Other problems that prevent
                 the statement are in `CtasPlan.problems`.
 
@@ -282,9 +282,9 @@ class TableEnvironment:
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `not-a-plan` for another statement; `plan-not-portable`
-                where it needs what only this process has: temporary functions, new tables in a
-                catalog in memory.
+            UnsupportedError: with code `feature-not-supported` for another statement;
+                `feature-not-supported` where it needs what only this process has: temporary
+                functions, new tables in a catalog in memory.
             SchemaCoreError: every error of the statement before its job.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
@@ -382,7 +382,7 @@ class TableEnvironment:
         """Return the table that a descriptor describes; it has no path.
 
         Raises:
-            SchemaError: with code `missing-schema` where the descriptor has none.
+            SchemaError: with code `missing-columns` where the descriptor has none.
         """
         return tables.table_of_descriptor(self._session, descriptor)
 
@@ -502,7 +502,7 @@ class TableEnvironment:
         Raises:
             SchemaError: with code `duplicate-column`; `invalid-argument` for anything but a
                 DataFrame of this SparkContext; `unknown-column` or `not-assignable` for a physical
-                column that the DataFrame does not have; `unknown-metadata`.
+                column that the DataFrame does not have; `invalid-metadata-column`.
             UnsupportedError: with code `type-not-supported`.
         """
         return self._of_data("spark", df, require_schema(schema))

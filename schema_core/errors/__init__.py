@@ -203,7 +203,7 @@ class ConflictError(SchemaCoreError):
 class UnsupportedError(SchemaCoreError):
     """The request is valid, but not supported by a format, a connector or an engine."""
 
-    default_code = "unsupported"
+    default_code = "feature-not-supported"
 
 
 class ExternalError(SchemaCoreError):

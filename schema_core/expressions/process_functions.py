@@ -134,8 +134,8 @@ class ProcessContext(ABC):
         Raises:
             SchemaError: with code `invalid-argument` for a time of another kind than that of
                 `on_time`.
-            UnsupportedError: with code `unsupported` without `on_time`, for a function of single
-                rows, or with `PASS_COLUMNS_THROUGH`.
+            UnsupportedError: with code `feature-not-supported` without `on_time`, for a function of
+                single rows, or with `PASS_COLUMNS_THROUGH`.
         """
 
     @abstractmethod

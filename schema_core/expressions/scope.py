@@ -242,7 +242,7 @@ class ColumnScope:
         """The rows of an uncorrelated subquery."""
         if self.subqueries is None or not _selects(query):
             raise SchemaError(
-                "subqueries are not supported here", code="subquery-not-supported", span=span
+                "subqueries are not supported here", code="feature-not-supported", span=span
             )
         return self.subqueries(query, span)
 

@@ -216,7 +216,7 @@ def _type_argument(scope: Scope, argument: syntax.Expression, function: Function
         case syntax.Subquery(span=span):
             if not scope.in_query:
                 raise SchemaError(
-                    "subqueries are not supported here", code="subquery-not-supported", span=span
+                    "subqueries are not supported here", code="feature-not-supported", span=span
                 )
             rows = _type_leaf(scope, argument)
             if function.many_rows or not isinstance(rows, Select):

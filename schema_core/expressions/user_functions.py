@@ -101,7 +101,8 @@ class FunctionContext:
         """The group of the metrics of the function.
 
         Raises:
-            UnsupportedError: with code `unsupported` unless ``python.metric.enabled`` is true.
+            UnsupportedError: with code `feature-not-supported` unless ``python.metric.enabled`` is
+            true.
         """
         if self._group is None:
             raise UnsupportedError(

@@ -100,7 +100,7 @@ def diff(old: Definition, new: Definition, *, renames: RenameHints | None = None
             dropped and added; `likely_renames` returns candidates.
 
     Raises:
-        SchemaError: with code `duplicate-column`, `duplicate-index` or `multiple-watermarks` for an
+        SchemaError: with code `duplicate-column` or `already-declared` for an
             ambiguous definition, `unknown-column` for a rename of or to an unknown name,
             `invalid-argument` for arguments of other types.
 
@@ -178,9 +178,9 @@ def _comparable(old: Definition, new: Definition) -> tuple[CatalogTable, Catalog
         if twice := duplicate_names(column.name for column in table.schema.columns):
             raise SchemaError(f"duplicate column {twice[0]!r}", code="duplicate-column")
         if twice := duplicate_names(index.name for index in table.schema.indexes):
-            raise SchemaError(f"duplicate index {twice[0]!r}", code="duplicate-index")
+            raise SchemaError(f"duplicate index {twice[0]!r}", code="already-declared")
         if len(table.schema.watermark_specs) > 1:
-            raise SchemaError("a table has at most one watermark", code="multiple-watermarks")
+            raise SchemaError("a table has at most one watermark", code="already-declared")
     if isinstance(old, ResolvedCatalogTable) and isinstance(new, ResolvedCatalogTable):
         return tables[0], _align_expressions(*tables, old.resolved_schema, new.resolved_schema)
     return tables

@@ -294,8 +294,8 @@ def modernize(stored: Mapping[str, str]) -> ModernMap:
     """Convert a stored map to today's keys; a map of today is returned unchanged.
 
     Raises:
-        SchemaError: with code `hive-table` for a table of Hive itself, those of `parts.unpack`,
-            `invalid-type` for malformed type information.
+        SchemaError: with code `feature-not-supported` for a table of Hive itself, those of
+            `parts.unpack`, `invalid-type` for malformed type information.
 
     >>> modern = modernize({"schema.0.name": "a", "schema.0.type": "VARCHAR"})
     >>> modern.properties, str(modern.versions)
@@ -366,7 +366,7 @@ def strip_hive_prefix(properties: Mapping[str, str]) -> Properties:
     if is_hive_table(properties):
         raise SchemaError(
             "a table of Hive itself does not have its columns in its properties",
-            code="hive-table",
+            code="feature-not-supported",
             hint="read its columns from the metastore",
         )
     stripped = {

@@ -161,7 +161,7 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
     Without `kind` it is determined from the keys; a model without columns then appears as a table.
 
     Raises:
-        SchemaError: with code `hive-table` for a table whose columns only Hive stores;
+        SchemaError: with code `feature-not-supported` for a table whose columns only Hive stores;
             `missing-key`, `invalid-key-value` and those of `parts.malformed_parts` for a malformed
             map; `invalid-type` for a malformed legacy type.
 

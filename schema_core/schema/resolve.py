@@ -179,7 +179,7 @@ class SchemaResolver(AbstractSchemaResolver):
                 column.name, type_, comment=column.comment, written=column
             )
         if not self._metadata:
-            raise SchemaError("metadata columns are not supported", code="metadata-not-supported")
+            raise SchemaError("metadata columns are not supported", code="invalid-metadata-column")
         key, virtual, comment = column.metadata_key, column.virtual, column.comment
         return schema_columns.MetadataColumn(
             column.name, type_, key, virtual, comment=comment, written=column

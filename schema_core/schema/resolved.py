@@ -51,7 +51,7 @@ class ResolvedSchema:
     """Columns with data types, watermarks, a primary key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `immutable-columns-without-key`, or `invalid-argument` for an
+        SchemaError: with code `invalid-constraint`, or `invalid-argument` for an
         argument of
             another type.
 
@@ -79,9 +79,7 @@ class ResolvedSchema:
         require_instance(primary_key, (UniqueConstraint, NoneType), "the primary key")
         require_instance(immutable_columns, (ImmutableColumns, NoneType), "the immutable columns")
         if immutable_columns is not None and primary_key is None:
-            raise SchemaError(
-                "immutable columns require a primary key", code="immutable-columns-without-key"
-            )
+            raise SchemaError("immutable columns require a primary key", code="invalid-constraint")
         object.__setattr__(self, "columns", _all(columns, Column, "column"))
         watermarks = _all(watermark_specs, WatermarkSpec, "watermark spec")
         object.__setattr__(self, "watermark_specs", watermarks)

@@ -84,7 +84,7 @@ def require_unique_keys(columns: Iterable[schema_columns.UnresolvedColumn]) -> N
         if len(names) > 1:
             raise SchemaError(
                 f"the columns {format_names(names)} read the same metadata key {key!r}",
-                code="duplicate-metadata-key",
+                code="duplicate-column",
             )
 
 
@@ -94,7 +94,7 @@ def require_one_watermark(specs: tuple[schema_columns.UnresolvedWatermarkSpec, .
         columns = format_names(spec.column_name for spec in specs)
         raise SchemaError(
             f"a table has at most one watermark, got {len(specs)} (of {columns})",
-            code="duplicate-watermark",
+            code="already-declared",
         )
 
 
@@ -104,7 +104,7 @@ def require_time_column(column: schema_columns.AnyColumn) -> None:
     if timestamp_kind(column.data_type) is TimestampKind.PROCTIME:
         raise SchemaError(
             f"column {column.name!r} is a processing time, which cannot have a watermark",
-            code="invalid-watermark-type",
+            code="invalid-watermark",
         )
 
 
@@ -115,7 +115,7 @@ def require_time(type_: DataType, what: str) -> None:
         raise SchemaError(
             f"{what} is {type_.as_summary_string()}, not a TIMESTAMP or TIMESTAMP_LTZ with a "
             f"precision of at most {TIME_PRECISION}",
-            code="invalid-watermark-type",
+            code="invalid-watermark",
             hint=f"CAST it to TIMESTAMP({TIME_PRECISION}) in a computed column",
         )
 
@@ -126,7 +126,7 @@ def require_same_time(column: schema_columns.AnyColumn, watermark: DataType) -> 
         raise SchemaError(
             f"the watermark is {watermark.as_summary_string()}, but its column is "
             f"{column.data_type.as_summary_string()}",
-            code="invalid-watermark-type",
+            code="invalid-watermark",
             hint="CAST one side",
         )
 
@@ -155,7 +155,7 @@ def key_column(
         wanted = " or ".join(KIND_NAMES[kind] for kind in kinds)
         raise SchemaError(
             f"column {name!r} is {KIND_NAMES[type(column)]}, not {wanted}",
-            code="unsupported-column-kind",
+            code="feature-not-supported",
         )
     return column
 
@@ -171,7 +171,7 @@ KIND_NAMES: dict[type[schema_columns.AnyColumn], str] = {
 def require_unrepeated(names: tuple[str, ...]) -> None:
     """Refuse duplicate names."""
     if twice := duplicate_names(names):
-        raise SchemaError(f"{format_names(twice)} listed more than once", code="repeated-column")
+        raise SchemaError(f"{format_names(twice)} listed more than once", code="duplicate-column")
 
 
 def require_not_null(column: schema_columns.AnyColumn) -> None:
@@ -179,7 +179,7 @@ def require_not_null(column: schema_columns.AnyColumn) -> None:
     if column.data_type.is_nullable:
         raise SchemaError(
             f"column {column.name!r} is nullable",
-            code="nullable-primary-key",
+            code="invalid-constraint",
             hint=f"declare it {column.data_type.not_null().as_summary_string()}",
         )
 
@@ -216,7 +216,7 @@ def resolve_indexes(
         with errors.catching(), at(place, index.span):
             if same := resolved.get(index.column_names):
                 raise SchemaError(
-                    f"index {same.name!r} has the same columns", code="duplicate-index"
+                    f"index {same.name!r} has the same columns", code="already-declared"
                 )
         resolved[index.column_names] = schema_columns.Index(index.name, index.column_names)
     return tuple(resolved.values())
@@ -234,9 +234,7 @@ def resolve_immutable_columns(
     place = f"immutable columns {immutable.name!r}"
     with errors.catching(), at(place, immutable.span):
         if key is None:
-            raise SchemaError(
-                "immutable columns require a primary key", code="immutable-columns-without-key"
-            )
+            raise SchemaError("immutable columns require a primary key", code="invalid-constraint")
     with errors.catching(), at(place, immutable.span):
         require_unrepeated(immutable.column_names)
     for name in dict.fromkeys(immutable.column_names):

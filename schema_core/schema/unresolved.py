@@ -117,7 +117,7 @@ def _constraint_name(name: str, constraint: str) -> str:
 def _key_columns(columns: Iterable[str], constraint: str) -> tuple[str, ...]:
     """Return the columns of a constraint, at least one."""
     if not (names := require_names(columns, constraint)):
-        raise SchemaError(f"{constraint} has no columns", code="missing-key-columns")
+        raise SchemaError(f"{constraint} has no columns", code="invalid-constraint")
     return names
 
 
@@ -201,7 +201,7 @@ class SchemaBuilder:
         """Append all members of another schema.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key` or `duplicate-immutable-columns` if both
+            SchemaError: with code `already-declared` if both
             have
                 one.
         """
@@ -309,13 +309,11 @@ class SchemaBuilder:
         """Set the comment of the last column; None removes it.
 
         Raises:
-            SchemaError: with code `comment-without-column`.
+            SchemaError: with code `invalid-state`.
         """
         require_instance(comment, (str, NoneType), "the comment")
         if not self._columns:
-            raise SchemaError(
-                "a comment requires a column before it", code="comment-without-column"
-            )
+            raise SchemaError("a comment requires a column before it", code="invalid-state")
         self._columns[-1] = replace(self._columns[-1], comment=comment)
         return self
 
@@ -340,7 +338,7 @@ class SchemaBuilder:
         """Set the primary key.
 
         Raises:
-            SchemaError: with code `duplicate-primary-key`, `invalid-name` or `missing-key-columns`.
+            SchemaError: with code `already-declared`, `invalid-name` or `invalid-constraint`.
         """
         name = _constraint_name(constraint_name, KEY)
         return self._set_primary_key(UnresolvedPrimaryKey(name, _key_columns(column_names, KEY)))
@@ -354,7 +352,7 @@ class SchemaBuilder:
         """Append an index.
 
         Raises:
-            SchemaError: with code `missing-key-columns`.
+            SchemaError: with code `invalid-constraint`.
         """
         name = require_instance(index_name, str, f"the name of {INDEX}")
         self._indexes.append(UnresolvedIndex(name, _key_columns(column_names, INDEX)))
@@ -369,8 +367,8 @@ class SchemaBuilder:
         """Declare immutable columns.
 
         Raises:
-            SchemaError: with code `duplicate-immutable-columns`, `invalid-name` or
-            `missing-key-columns`.
+            SchemaError: with code `already-declared`, `invalid-name` or
+            `invalid-constraint`.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
         names = _key_columns(column_names, IMMUTABLE)
@@ -378,15 +376,13 @@ class SchemaBuilder:
 
     def _set_primary_key(self, key: UnresolvedPrimaryKey) -> SchemaBuilder:
         if self._primary_key is not None:
-            raise SchemaError("the primary key is already declared", code="duplicate-primary-key")
+            raise SchemaError("the primary key is already declared", code="already-declared")
         self._primary_key = key
         return self
 
     def _set_immutable_columns(self, immutable: UnresolvedImmutableColumns) -> SchemaBuilder:
         if self._immutable_columns is not None:
-            raise SchemaError(
-                "immutable columns are already declared", code="duplicate-immutable-columns"
-            )
+            raise SchemaError("immutable columns are already declared", code="already-declared")
         self._immutable_columns = immutable
         return self
 

@@ -189,7 +189,7 @@ def _element(
     token = cursor.token
     if token.key == "WATERMARK":
         if parsed.watermark is not None:
-            raise cursor.fail("a table can have only one watermark", code="multiple-watermarks")
+            raise cursor.fail("a table can have only one watermark", code="already-declared")
         cursor.expect("WATERMARK", "FOR")
         timed = path_name(cursor)
         cursor.expect("AS")
@@ -208,14 +208,14 @@ def _element(
 
 
 def _row_expression(cursor: QueryCursor) -> syntax.Expression:
-    """Parse an expression without subqueries (`subquery-not-supported`)."""
+    """Parse an expression without subqueries (`feature-not-supported`)."""
     start = cursor.index
     node = expression(cursor)
     for token in cursor.tokens[start : cursor.index]:
         if token.kind == "reserved" and token.key in ("SELECT", "VALUES", "TABLE"):
             raise cursor.fail(
                 "a column or watermark cannot be computed by a query",
-                code="subquery-not-supported",
+                code="feature-not-supported",
                 span=token.span,
             )
     return node
@@ -321,39 +321,39 @@ def check_constraints(constraints: Iterable[nodes.Constraint]) -> None:
     """Require at most one primary key, NOT ENFORCED, and no other constraint.
 
     Raises:
-        ParseError: `multiple-primary-keys`, `unique-not-supported` or `enforced-primary-key`.
+        ParseError: `already-declared`, `feature-not-supported` or `invalid-constraint`.
     """
     for place, constraint in enumerate(constraints):
         if constraint.kind == "UNIQUE":
             raise ParseError(
                 "Flink does not support UNIQUE constraints",
-                code="unique-not-supported",
+                code="feature-not-supported",
                 hint="use a PRIMARY KEY",
                 span=constraint.span,
             )
         if constraint.enforced is not False:
             raise ParseError(
                 "Flink does not enforce primary keys",
-                code="enforced-primary-key",
+                code="invalid-constraint",
                 hint="add NOT ENFORCED",
                 span=constraint.span,
             )
         if place:
             problem = "a table can have only one primary key"
-            raise ParseError(problem, code="multiple-primary-keys", span=constraint.span)
+            raise ParseError(problem, code="already-declared", span=constraint.span)
 
 
 def check_like(like: nodes.Like) -> None:
-    """Require each feature once, and OVERWRITING only where it applies (`invalid-like-option`)."""
+    """Require each feature once, and OVERWRITING only where it applies (`invalid-statement`)."""
     seen: set[str] = set()
     for option in like.options:
         if option.feature in seen:
             problem = f"duplicate LIKE option for {option.feature}"
-            raise ParseError(problem, code="invalid-like-option", span=option.span)
+            raise ParseError(problem, code="invalid-statement", span=option.span)
         if option.strategy == "OVERWRITING" and option.feature not in OVERWRITABLE:
             problem = f"OVERWRITING does not apply to {option.feature}"
             hint = f"OVERWRITING applies to {', '.join(sorted(OVERWRITABLE))}"
-            raise ParseError(problem, code="invalid-like-option", hint=hint, span=option.span)
+            raise ParseError(problem, code="invalid-statement", hint=hint, span=option.span)
         seen.add(option.feature)
 
 
@@ -366,20 +366,20 @@ def check_table(table: nodes.CreateTable) -> None:
         name = table.elements.names[0]
         raise ParseError(
             f"column {name.parts[0]!r} has no type",
-            code="column-without-type",
+            code="invalid-statement",
             hint="declare a type: types are optional only in CREATE TABLE ... AS SELECT",
             span=name.span,
         )
     if table.query is not None and table.temporary:
         raise ParseError(
             "CREATE TABLE ... AS SELECT cannot create a temporary table",
-            code="temporary-ctas-not-supported",
+            code="feature-not-supported",
             hint="use a temporary view",
             span=table.path.span,
         )
     if table.query is not None and table.or_replace and table.if_not_exists:
         problem = "OR REPLACE and IF NOT EXISTS are mutually exclusive"
-        raise ParseError(problem, code="replace-if-not-exists", span=table.path.span)
+        raise ParseError(problem, code="invalid-statement", span=table.path.span)
 
 
 # --- CREATE and DROP ------------------------------------------------------------------------------
@@ -575,7 +575,7 @@ def _model(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statement:
     )
     if bool(model.input) != bool(model.output):
         problem = "INPUT and OUTPUT must be declared together"
-        raise ParseError(problem, code="incomplete-model-columns", span=model.path.span)
+        raise ParseError(problem, code="invalid-statement", span=model.path.span)
     return model
 
 
@@ -585,7 +585,9 @@ def _connection(cursor: QueryCursor, modifiers: CreateModifiers) -> nodes.Statem
     place = cursor.token
     own_options = options(cursor)
     if not own_options:
-        raise cursor.fail("a connection requires options", code="missing-options", span=place.span)
+        raise cursor.fail(
+            "a connection requires options", code="invalid-statement", span=place.span
+        )
     return nodes.CreateConnection(
         path, comment_, own_options, modifiers.temporary, modifiers.system,
         modifiers.if_not_exists, modifiers.or_replace, cursor.span_from(modifiers.start),

@@ -86,7 +86,7 @@ def parse_statement(text: str, *, is_migration: bool = False) -> Statement:
 
     Raises:
         ParseError: for what Flink's parser refuses, at the first token that does not fit; with code
-            `multiple-statements` for more than one.
+            `invalid-statement` for more than one.
 
     >>> parse_statement("USE CATALOG c").path
     Name(parts=('c',))
@@ -100,7 +100,7 @@ def parse_statement(text: str, *, is_migration: bool = False) -> Statement:
         if cursor.token.kind != "end":
             raise cursor.fail(
                 "expected a single statement",
-                code="multiple-statements",
+                code="invalid-statement",
                 hint="use parse_statements for a script",
             )
         return node

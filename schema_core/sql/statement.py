@@ -234,7 +234,7 @@ def _explain(cursor: QueryCursor) -> nodes.Statement:
         case _:
             raise cursor.fail(
                 "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
-                code="not-explainable",
+                code="feature-not-supported",
                 span=cursor.span_from(inner),
             )
     return nodes.Explain(explained, details, cursor.span_from(start))

@@ -328,7 +328,7 @@ class ConnectorContract(ConnectorJobContract, ConnectorPushDownContract, ABC):
         keys = list(connector.metadata)
         with pytest.raises(SchemaError) as caught:
             table("a INT, b INT METADATA FROM 'no such metadata' VIRTUAL")
-        assert "unknown-metadata" == caught.value.code
+        assert "invalid-metadata-column" == caught.value.code
         if not keys:
             return
         need_write(connector)

@@ -93,7 +93,7 @@ def test_language_of_a_function() -> None:
     with pytest.raises(SchemaError) as caught:
         CatalogFunction.create_instance("a.B", "Rust")
 
-    assert "unsupported-function-language" == caught.value.code
+    assert "feature-not-supported" == caught.value.code
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -115,13 +115,13 @@ def test_resolved_table_is_the_table_and_its_types() -> None:
 @pytest.mark.parametrize(
     ("code", "table"),
     [
-        ("invalid-bucket-count",
+        ("invalid-value",
          CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["id"], 0))),
         ("unknown-column", CatalogTable(SCHEMA, distribution=TableDistribution.of_range(["ID"]))),
-        ("unsupported-column-kind",
+        ("feature-not-supported",
          CatalogTable(SCHEMA, distribution=TableDistribution.of_hash(["next"]))),
         ("unknown-column", CatalogTable(SCHEMA, ("Day",))),
-        ("unsupported-column-kind",    CatalogTable(SCHEMA, ("next",))),
+        ("feature-not-supported",    CatalogTable(SCHEMA, ("next",))),
     ],
 )  # fmt: skip
 def test_partition_keys_are_validated(code: str, table: CatalogTable) -> None:
@@ -220,7 +220,7 @@ def test_full_refresh_freshness_must_fit_a_cron_schedule(given: tuple[int, str])
     with pytest.raises(SchemaError) as caught:
         resolve_materialized_table(materialized(LogicalRefreshMode.FULL, freshness), RESOLVER)
 
-    assert "invalid-freshness" == caught.value.code
+    assert "invalid-materialized-table" == caught.value.code
 
 
 @pytest.mark.parametrize("interval", ["0", "-1", "x", "1.5", "", "99999999999", "1" * 40])
@@ -228,7 +228,7 @@ def test_freshness_is_a_positive_integer(interval: str) -> None:
     with pytest.raises(SchemaError) as caught:
         Freshness.of(interval, FreshnessUnit.MINUTE)
 
-    assert "invalid-freshness" == caught.value.code
+    assert "invalid-materialized-table" == caught.value.code
 
 
 def test_model_has_input_and_output_schemas() -> None:

@@ -56,8 +56,8 @@ def test_selected(catalog: Any, filters: Any, selected: list[tuple[str, str]]) -
     [
         (["a = 1"], "unknown-column"),
         (["n"], "type-mismatch"),
-        (["n + 1 = 10"], "unsupported-partition-filter"),
-        (["n = 9 AND CAST(d AS STRING) LIKE '2%'"], "unsupported-partition-filter"),
+        (["n + 1 = 10"], "feature-not-supported"),
+        (["n = 9 AND CAST(d AS STRING) LIKE '2%'"], "feature-not-supported"),
         ([9], "invalid-argument"),
     ],
 )

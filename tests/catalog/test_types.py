@@ -42,7 +42,7 @@ def test_defined_type(definition: str, kind: type, children: list[str]) -> None:
     [
         (parse_type("ARRAY<nobody>"),                             "unknown-type"),
         (DataTypes.LIST_VIEW(DataTypes.INT()),                    "invalid-type"),
-        (StructuredType(None, (), path=("c", "d", "other")),      "type-path-already-set"),
+        (StructuredType(None, (), path=("c", "d", "other")),      "invalid-state"),
     ],
 )  # fmt: skip
 def test_invalid_definition(definition: object, code: str) -> None:

@@ -93,7 +93,8 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         ),
         [
             (
-                "1:24: error[unknown-metadata]: connector 'filesystem' has no metadata 'file.pth'; "
+                "1:24: error[invalid-metadata-column]: "
+                "connector 'filesystem' has no metadata 'file.pth'; "
                 "it has: 'file.path', 'file.name', 'file.size', 'file.modification-time'"
             )
         ],

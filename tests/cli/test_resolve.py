@@ -159,7 +159,7 @@ def test_a_statement_set_of_a_script_is_ended(tmp_path: Path) -> None:
     path.write_text(script)
     result = resolve(path)
     assert WRONG == result.exit_code
-    assert "error[statement-set-open]" in result.output
+    assert "error[invalid-state]" in result.output
 
 
 def test_a_missing_or_binary_file_exits_with_2(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ REFUSED: list[tuple[list[Any], str]] = [
     ([DropColumn(UnresolvedPhysicalColumn("a", "BIGINT"))], "change-does-not-fit"),
     ([DropColumn(A)], "unknown-column"),  # the computed column and the partition key refer to it
     ([ModifyColumnName(A, "z")], "unknown-column"),
-    ([TableChange.add(UnresolvedPrimaryKey("pk", ("a",)))], "nullable-primary-key"),
+    ([TableChange.add(UnresolvedPrimaryKey("pk", ("a",)))], "invalid-constraint"),
     ([TableChange.reset("connector", "x")], "missing-connector"),
     ([TableChange.set("connector", "y")], "change-does-not-fit"),
     ([1], "invalid-argument"),

@@ -136,7 +136,7 @@ RESERVED = "reserved-option"
         ("ALTER TABLE t RENAME r.q TO p", "unknown-field"),
         ("ALTER TABLE t RENAME id.q TO p", "unknown-field"),
         ("ALTER TABLE t RENAME q.x TO p", "unknown-column"),
-        ("ALTER TABLE t RENAME r.x TO s.p", "nested-column"),
+        ("ALTER TABLE t RENAME r.x TO s.p", "feature-not-supported"),
     ],
 )  # fmt: skip
 def test_statements_are_refused(env: TableEnvironment, statement: str, expected: str) -> None:

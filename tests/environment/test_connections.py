@@ -56,7 +56,7 @@ def test_a_connection_is_altered(environment: TableEnvironment) -> None:
         ("option:url", "u"),
     ]
     for change in ("SET ()", "RESET ()", "RESET ('url', 'type')"):
-        assert code(environment, f"ALTER CONNECTION d {change}") == "missing-options"
+        assert code(environment, f"ALTER CONNECTION d {change}") == "invalid-statement"
     assert code(environment, "ALTER CONNECTION c SET ('a' = 'b')") == "connection-not-found"
     assert rows(environment, "ALTER CONNECTION IF EXISTS c SET ('a' = 'b')") == [("OK",)]
     environment.execute_sql("CREATE CONNECTION e WITH ('a' = 'b')")
@@ -72,7 +72,7 @@ def test_creating_twice(environment: TableEnvironment) -> None:
     environment.execute_sql(f"CREATE OR REPLACE {again.format('')}")
     assert rows(environment, "DESCRIBE CONNECTION c")[1] == ("type", "new")
     both = f"CREATE OR REPLACE {again.format(' IF NOT EXISTS')}"
-    assert code(environment, both) == "replace-if-not-exists"
+    assert code(environment, both) == "invalid-statement"
     environment.execute_sql("CREATE OR REPLACE TEMPORARY CONNECTION n WITH ('type' = 'x')")
     environment.execute_sql("CREATE OR REPLACE TEMPORARY CONNECTION n WITH ('type' = 'y')")
     assert rows(environment, "DESCRIBE CONNECTION n")[1] == ("type", "y")

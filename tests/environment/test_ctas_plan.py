@@ -74,7 +74,9 @@ def test_all_problems_are_reported_at_once(environment: TableEnvironment) -> Non
     assert result.exists
     assert not result.is_executable
     codes = [problem.code for problem in result.problems]
-    assert {"table-exists", "missing-option", "unknown-option", "unknown-metadata"} <= {*codes}
+    assert {"table-exists", "missing-option", "unknown-option", "invalid-metadata-column"} <= {
+        *codes
+    }
     assert len(codes) == len({(problem.code, problem.message) for problem in result.problems})
     assert "required options are missing: format, path" in str(result)
 
@@ -148,7 +150,7 @@ def test_pipelines_and_explain_have_the_same_plan(environment: TableEnvironment)
     for other in ("SELECT 1", "CREATE TABLE x (a INT)", "INSERT INTO s SELECT 1, 'x', NULL"):
         with pytest.raises(UnsupportedError) as caught:
             environment.plan_ctas(other)
-        assert "not-explainable" == caught.value.code
+        assert "feature-not-supported" == caught.value.code
 
 
 def test_secrets_are_masked(environment: TableEnvironment) -> None:

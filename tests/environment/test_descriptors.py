@@ -12,7 +12,7 @@ from schema_core.errors import SchemaCoreError
 def test_distribution_requires_at_least_one_key(how: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         getattr(TableDescriptor.for_connector("x"), how)((), 4)
-    assert "missing-key-columns" == caught.value.code
+    assert "invalid-constraint" == caught.value.code
 
     into = TableDescriptor.for_connector("x").distributed_into(4).build()
     assert "DISTRIBUTED INTO 4 BUCKETS" in str(into)

@@ -56,7 +56,7 @@ class Failing(DryRunPlanner):
         ),
         ("DROP TABLE gone", "table-not-found", 3, 12),
         ("EXPLAIN DROP TABLE t", "syntax", 3, 9),
-        ("EXPLAIN CREATE TABLE x (a INT)", "not-explainable", 3, 9),
+        ("EXPLAIN CREATE TABLE x (a INT)", "feature-not-supported", 3, 9),
         ("DELETE FROM t", "missing-connector", 3, 13),
     ],
 )

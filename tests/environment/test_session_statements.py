@@ -49,8 +49,8 @@ def code(environment: TableEnvironment, statement: str) -> str:
 def test_a_statement_set_of_several_statements(environment: TableEnvironment) -> None:
     for item in ("BEGIN STATEMENT SET", "INSERT INTO t VALUES (1)"):
         assert rows(environment, item) == [("OK",)]
-    assert code(environment, "SHOW TABLES") == "statement-set-open"
-    assert code(environment, "BEGIN STATEMENT SET") == "statement-set-open"
+    assert code(environment, "SHOW TABLES") == "invalid-state"
+    assert code(environment, "BEGIN STATEMENT SET") == "invalid-state"
     assert code(environment, "INSERT INTO u VALUES ('x', 1)") == "column-count-mismatch"
     environment.execute_sql("INSERT INTO u VALUES (2)")
     result = environment.execute_sql("END;")
@@ -58,7 +58,7 @@ def test_a_statement_set_of_several_statements(environment: TableEnvironment) ->
     assert names == ["default_catalog.default_database.t", "default_catalog.default_database.u"]
     assert [tuple(row) for row in result.collect()] == [(-1, -1)]
     assert len(rows(environment, "SHOW JOBS")) == 1
-    assert code(environment, "END") == "statement-set-not-open"
+    assert code(environment, "END") == "invalid-state"
 
 
 def test_an_empty_statement_set_runs_nothing(environment: TableEnvironment) -> None:
@@ -80,7 +80,7 @@ def test_an_error_of_a_set_quotes_the_statement_and_closes_the_set(
     assert caught.value.text == insert
     assert caught.value.span is not None
     assert rows(environment, "SHOW JOBS") == []
-    assert code(environment, "END") == "statement-set-not-open"
+    assert code(environment, "END") == "invalid-state"
 
 
 def test_a_set_has_one_column_for_each_insert(environment: TableEnvironment) -> None:
@@ -186,14 +186,14 @@ def test_jars_are_refused_and_none_is_listed(environment: TableEnvironment, verb
     """A script that needs one must not run without it."""
     with pytest.raises(UnsupportedError, match=f"{verb} JAR is not supported") as caught:
         environment.execute_sql(f"{verb} JAR '/lib/functions.jar'")
-    assert caught.value.code == "statement-not-supported"
+    assert caught.value.code == "feature-not-supported"
     assert "spark.jars" in str(caught.value.hint)
     assert rows(environment, "SHOW JARS") == []
 
 
 def test_upsert_is_refused(environment: TableEnvironment) -> None:
     for statement in ("UPSERT INTO t VALUES (1)", "EXPLAIN UPSERT INTO t VALUES (1)"):
-        assert code(environment, statement) == "statement-not-supported"
+        assert code(environment, statement) == "feature-not-supported"
 
 
 def test_types_in_the_columns_of_an_insert(environment: TableEnvironment) -> None:
@@ -239,7 +239,7 @@ def test_jobs_are_listed_described_and_stopped() -> None:
     assert (row[0], row[1]) == (job_id, "a job")
     assert row[2] in ("CREATED", "RUNNING")
     assert rows(environment, "SHOW JOBS")[0][3] == row[3]
-    assert code(environment, f"STOP JOB '{job_id}' WITH SAVEPOINT") == "savepoints-not-supported"
+    assert code(environment, f"STOP JOB '{job_id}' WITH SAVEPOINT") == "feature-not-supported"
     assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]
     assert rows(environment, "SHOW JOBS")[0][2] == "CANCELED"
     assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]

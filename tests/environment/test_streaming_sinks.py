@@ -46,7 +46,7 @@ def test_statements_are_refused_as_by_flink(
         environment.execute_sql(statement)
     assert caught.value.code in {
         "streaming-not-supported",
-        "statement-not-supported",
+        "feature-not-supported",
         "unsupported-ability",
     }
 

@@ -374,11 +374,11 @@ def test_all_unreadable_columns_are_reported() -> None:
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [
-        ("", "missing-create-table", 0),
-        ("SELECT 1", "missing-create-table", 1),
+        ("", "invalid-statement", 0),
+        ("SELECT 1", "invalid-statement", 1),
         ("CREATE TABLE t", "missing-columns", 0),
         ("CREATE TABLE t AS SELECT 1", "missing-columns", 16),
-        ("CREATE TABLE t (a int); CREATE TABLE u (b int)", "multiple-tables", 25),
+        ("CREATE TABLE t (a int); CREATE TABLE u (b int)", "invalid-statement", 25),
         ("CREATE TABLE t (a int", "syntax", 0),
         ("CREATE TABLE t (a int b)", "syntax", 23),
         ("CREATE TABLE t (a int,)", "syntax", 23),

@@ -332,7 +332,7 @@ def test_exponentially_large_types_are_refused() -> None:
 def test_from_ddl_refuses_two_tables_with_a_hint() -> None:
     with pytest.raises(ParseError) as result:
         read_table("CREATE TABLE a (x int); CREATE TABLE b (x int)")
-    assert result.value.code == "multiple-tables"
+    assert result.value.code == "invalid-statement"
     assert "read_tables" in str(result.value.hint)
 
 

@@ -137,7 +137,7 @@ def test_rows_that_contain_statements_are_reported() -> None:
 
 
 def test_a_script_without_tables_is_an_error() -> None:
-    assert places(read_tables("SELECT 1", "mysql")) == [("missing-create-table", 1, 1)]
+    assert places(read_tables("SELECT 1", "mysql")) == [("invalid-statement", 1, 1)]
 
 
 def test_the_work_for_malformed_statements_is_limited() -> None:

@@ -298,8 +298,8 @@ PATH_OF_NO_FIELD: dict[tuple[str, ...], str] = {("a", "b"): "b"}
 #: call, code
 INVALID: list[tuple[Any, str]] = [
     (lambda: diff(schema("a INT", "a INT"), schema()), "duplicate-column"),
-    (lambda: diff(table(indexes=(INDEX, INDEX)), table()), "duplicate-index"),
-    (lambda: diff(table(watermark_specs=(WATERMARK, WATERMARK)), table()), "multiple-watermarks"),
+    (lambda: diff(table(indexes=(INDEX, INDEX)), table()), "already-declared"),
+    (lambda: diff(table(watermark_specs=(WATERMARK, WATERMARK)), table()), "already-declared"),
     (lambda: diff(schema("a INT"), schema("b INT"), renames={"x": "b"}), "unknown-column"),
     (lambda: diff(schema("a INT"), schema("b INT"), renames={"a": "x"}), "unknown-column"),
     (lambda: diff(schema(*AB), schema("c INT"), renames={"a": "c", "b": "c"}), "duplicate-column"),

@@ -141,7 +141,7 @@ def changed(**changes: str | None) -> dict[str, str]:
         ("invalid-key-value", changed(distribution__buckets="1.5")),
         ("invalid-key-value", changed(schema__99999999999__name="far")),
         ("invalid-name", changed(schema__primary_key__name=" ")),
-        ("missing-key-columns", changed(schema__primary_key__columns=",")),
+        ("invalid-constraint", changed(schema__primary_key__columns=",")),
     ],
 )
 def test_incomplete_map_is_refused(code: str, properties: dict[str, str]) -> None:

@@ -266,7 +266,7 @@ def test_table_of_hive_itself_is_refused() -> None:
     with pytest.raises(SchemaError) as caught:
         read_map({"flink.topic": "t"})
 
-    assert "hive-table" == caught.value.code
+    assert "feature-not-supported" == caught.value.code
 
 
 def test_managed_table_has_no_connector() -> None:

@@ -190,7 +190,7 @@ def test_malformed_parts_are_reported_before_their_content() -> None:
 @pytest.mark.parametrize(
     ("code", "stored"),
     [
-        ("hive-table", {"flink.topic": "t"}),
+        ("feature-not-supported", {"flink.topic": "t"}),
         ("noncanonical-value", {"flink.schema.0.name": "a", "flink.schema.0.data-type": "INT",
                        "is_generic": "True"}),
         ("missing-key", {PARTS: "2", f"{SCHEMA}.part.0": "{"}),

@@ -187,7 +187,7 @@ def test_the_environment_refuses_what_needs_flink() -> None:
         env.add_jars("a.jar")
     with pytest.raises(SchemaError, match="no stream is printed") as caught:
         env.execute()
-    assert "nothing-to-execute" == caught.value.code
+    assert "invalid-state" == caught.value.code
     with pytest.raises(UnsupportedError, match="aligned"):
         WatermarkStrategy.no_watermarks().with_watermark_alignment("g", Duration.of_seconds(1))
 

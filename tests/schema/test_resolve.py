@@ -166,7 +166,7 @@ def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
     [
         ("duplicate-column", None, lambda b: b.column("a", "INT").column("a", "INT")),
         (
-            "duplicate-metadata-key",
+            "duplicate-column",
             None,
             lambda b: b.column_by_metadata("k", "INT").column_by_metadata("m", "INT", "k"),
         ),
@@ -184,7 +184,7 @@ def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
         ("unknown-column", "column 'b'", lambda b: b.column_by_expression("b", "b")),
         ("unknown-function", "column 'b'", lambda b: b.column_by_expression("b", "NOPE(1)")),
         (
-            "duplicate-watermark",
+            "already-declared",
             None,
             lambda b: b.column("t", "TIMESTAMP(3)").watermark("t", "t").watermark("x", "y"),
         ),
@@ -193,59 +193,59 @@ def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
             "watermark of 'a.ts'",
             lambda b: b.column("a", "ROW<ts TIMESTAMP(3)>").watermark("a.ts", "a.ts"),
         ),
-        ("invalid-watermark-type", "watermark of 'ts'", on("INT", "ts")),
-        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(6)", "ts")),
-        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(3) WITH TIME ZONE", "ts")),
+        ("invalid-watermark", "watermark of 'ts'", on("INT", "ts")),
+        ("invalid-watermark", "watermark of 'ts'", on("TIMESTAMP(6)", "ts")),
+        ("invalid-watermark", "watermark of 'ts'", on("TIMESTAMP(3) WITH TIME ZONE", "ts")),
         (
-            "invalid-watermark-type",
+            "invalid-watermark",
             "watermark of 'ts'",
             on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP(6))"),
         ),
-        ("invalid-watermark-type", "watermark of 'ts'", on("TIMESTAMP(3)", "1")),
+        ("invalid-watermark", "watermark of 'ts'", on("TIMESTAMP(3)", "1")),
         (
-            "invalid-watermark-type",
+            "invalid-watermark",
             "watermark of 'ts'",
             on("TIMESTAMP(3)", "CAST(ts AS TIMESTAMP_LTZ(3))"),
         ),
         (
-            "invalid-watermark-type",
+            "invalid-watermark",
             "watermark of 'p'",
             lambda b: b.column_by_expression("p", "PROCTIME()").watermark("p", "p"),
         ),
         (
-            "repeated-column",
+            "duplicate-column",
             "primary key 'PK_a_a'",
             lambda b: b.column("a", "INT NOT NULL").primary_key("a", "a"),
         ),
         ("unknown-column", "primary key 'PK_a'", lambda b: b.primary_key("a")),
         (
-            "unsupported-column-kind",
+            "feature-not-supported",
             "primary key 'PK_m'",
             lambda b: b.column_by_metadata("m", "INT NOT NULL").primary_key("m"),
         ),
         (
-            "nullable-primary-key",
+            "invalid-constraint",
             "primary key 'PK_a'",
             lambda b: b.column("a", "INT").primary_key("a"),
         ),
         ("unknown-column", "index 'INDEX_a'", lambda b: b.index("a")),
         (
-            "unsupported-column-kind",
+            "feature-not-supported",
             "index 'INDEX_c'",
             lambda b: b.column_by_expression("c", "1").index("c"),
         ),
         (
-            "duplicate-index",
+            "already-declared",
             "index 'other'",
             lambda b: b.column("a", "INT").index("a").index_named("other", "a"),
         ),
         (
-            "immutable-columns-without-key",
+            "invalid-constraint",
             "immutable columns 'IMMUTABLE_COLUMNS_a'",
             lambda b: b.column("a", "INT").immutable_columns("a"),
         ),
         (
-            "unsupported-column-kind",
+            "feature-not-supported",
             "immutable columns 'IMMUTABLE_COLUMNS_m'",
             lambda b: (
                 b.column("a", "INT NOT NULL")
@@ -270,7 +270,7 @@ def test_metadata_columns_can_be_unsupported() -> None:
     schema = Schema.new_builder().column_by_metadata("m", "INT").build()
 
     assert not resolver.supports_metadata()
-    assert ["metadata-not-supported"] == [diagnostic.code for diagnostic in resolver.check(schema)]
+    assert ["invalid-metadata-column"] == [diagnostic.code for diagnostic in resolver.check(schema)]
 
 
 def test_all_errors_are_reported_in_resolution_order() -> None:
@@ -291,11 +291,11 @@ def test_all_errors_are_reported_in_resolution_order() -> None:
 
     assert [
         "duplicate-column",
-        "duplicate-metadata-key",
+        "duplicate-column",
         "unknown-type",
         "unknown-column",
         "unknown-column",
-        "nullable-primary-key",
+        "invalid-constraint",
         "unknown-column",
     ] == [diagnostic.code for diagnostic in result]
 

@@ -121,7 +121,7 @@ def test_immutable_columns_require_a_primary_key() -> None:
     with pytest.raises(SchemaError) as caught:
         ResolvedSchema(immutable_columns=ImmutableColumns.of("im", ["a"]))
 
-    assert "immutable-columns-without-key" == caught.value.code
+    assert "invalid-constraint" == caught.value.code
 
 
 def test_names_and_types_must_have_equal_lengths() -> None:

@@ -225,7 +225,7 @@ def test_expressions_of_a_schema_read_fields_that_it_does_not_declare(
     metadata = Schema.new_builder().column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)").build()
     with pytest.raises(SchemaCoreError, match="no metadata 'rowtime'") as caught:
         tables.from_data_stream(stream, metadata)
-    assert "unknown-metadata" == caught.value.code
+    assert "invalid-metadata-column" == caught.value.code
 
 
 @pytest.mark.parametrize("result", [Row("ab"), ("ab",), "ab", [Row("ab")], [("ab",)], None])

@@ -166,7 +166,7 @@ def test_unknown_metadata_is_refused(table: Make) -> None:
     with pytest.raises(SchemaError) as caught:
         open_connector(table(schema, lines=["1"]), "read", {})
 
-    assert ("unknown-metadata", ("column 'x'",)) == (caught.value.code, caught.value.path)
+    assert ("invalid-metadata-column", ("column 'x'",)) == (caught.value.code, caught.value.path)
 
 
 EVERYTHING = {

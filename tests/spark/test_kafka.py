@@ -256,12 +256,12 @@ def test_tables_are_declared_with_the_metadata_of_formats(
     if "TIMESTAMP" in type_ or "<" in type_:
         with pytest.raises(SchemaCoreError) as wrong:
             environment.execute_sql(declare.format("BOOLEAN", key))
-        assert "invalid-metadata-type" == wrong.value.code
+        assert "invalid-metadata-column" == wrong.value.code
     environment.execute_sql(declare.format(type_, key))
     with pytest.raises(SchemaCoreError) as read:
         environment.execute_sql("SELECT m FROM t")
 
-    assert "unknown-metadata" == unknown.value.code
+    assert "invalid-metadata-column" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
     assert "invalid-kafka-options" == read.value.code
 
@@ -274,7 +274,7 @@ def test_metadata_of_formats_belongs_to_their_tables() -> None:
             " ('connector' = 'kafka', 'format' = 'json')"
         )
 
-    assert "unknown-metadata" == caught.value.code
+    assert "invalid-metadata-column" == caught.value.code
 
 
 def test_the_packages_that_are_missing_are_named(
@@ -400,7 +400,7 @@ def test_metadata_that_is_only_read(environment: TableEnvironment, topic: Topic)
     create(environment, "a INT, `at` TIMESTAMP_LTZ(3) METADATA FROM 'timestamp'", format="json")
 
     statement = "INSERT INTO t SELECT 1, TO_TIMESTAMP_LTZ(0, 3)"
-    assert code(environment, statement)[0] == "read-only-metadata"
+    assert code(environment, statement)[0] == "invalid-metadata-column"
 
 
 def test_upserts(environment: TableEnvironment, topic: Topic) -> None:

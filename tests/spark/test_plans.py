@@ -158,4 +158,4 @@ def test_a_new_table_in_memory_has_no_plan(tables: TableEnvironment, tmp_path: P
     statement = f"CREATE TABLE made {FILES.format(tmp_path / 'made')} AS SELECT a FROM source"
     with pytest.raises(UnsupportedError) as caught:
         tables.compile_plan_sql(statement)
-    assert caught.value.code == "plan-not-portable"
+    assert caught.value.code == "feature-not-supported"

@@ -327,7 +327,8 @@ def test_rows_of_several_tables_are_processed_in_the_order_of_their_times(
         ("TABLE t PARTITION BY (k, v)", f"{OTHER} PARTITION BY n", "", "invalid-function-call"),
         ("TABLE t PARTITION BY k", f"{OTHER} PARTITION BY n", ", on_time => DESCRIPTOR(z)",
          "unknown-column"),
-        ("TABLE t PARTITION BY k ORDER BY v", f"{OTHER} PARTITION BY n", "", "unsupported"),
+        ("TABLE t PARTITION BY k ORDER BY v", f"{OTHER} PARTITION BY n", "",
+         "feature-not-supported"),
     ],
 )  # fmt: skip
 def test_invalid_calls_with_several_tables_are_refused(

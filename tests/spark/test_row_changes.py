@@ -174,7 +174,7 @@ def test_a_file_that_others_replace_fails_the_job(
         ("UPDATE t SET id = 'x'", "not-assignable"),
         ("ANALYZE TABLE t COMPUTE STATISTICS", "invalid-partition-spec"),
         ("ANALYZE TABLE t PARTITION (p) COMPUTE STATISTICS FOR COLUMNS z", "unknown-column"),
-        ("ANALYZE TABLE w COMPUTE STATISTICS", "statement-not-supported"),
+        ("ANALYZE TABLE w COMPUTE STATISTICS", "feature-not-supported"),
     ],
 )
 def test_refused_statements(

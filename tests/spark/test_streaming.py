@@ -352,7 +352,7 @@ def test_streaming_jobs_that_are_refused(
     (tmp_path / "[a]").mkdir()
     expected = "streaming-not-supported"
 
-    assert "statement-not-supported" == refused(env, "INSERT OVERWRITE t SELECT id FROM s")
+    assert "feature-not-supported" == refused(env, "INSERT OVERWRITE t SELECT id FROM s")
     assert expected == refused(
         env, f"REPLACE TABLE t WITH ({sink('t', tmp_path)}) AS SELECT id FROM s"
     )

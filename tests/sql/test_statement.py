@@ -197,7 +197,7 @@ def test_all_errors_of_a_script_are_reported() -> None:
 
     result = caught.value.diagnostics
     assert [(1, 5), (2, 14), (4, 24), (5, 6)] == [(item.line, item.column) for item in result]
-    assert ["syntax", "syntax", "enforced-primary-key", "syntax"] == [
+    assert ["syntax", "syntax", "invalid-constraint", "syntax"] == [
         diagnostic.code for diagnostic in result
     ]
 

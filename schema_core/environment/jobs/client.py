@@ -45,7 +45,7 @@ class CompletableFuture(Future[T]):
         `timeout` are seconds until `TimeoutError`; None waits without limit.
 
         Raises:
-            SchemaError: with code `wait-for-own-job` in a hook of the job.
+            SchemaError: with code `invalid-state` in a hook of the job.
         """
         self._before_wait()
         try:
@@ -199,11 +199,11 @@ class JobClient:
     def stop_with_savepoint(
         self, advance_to_end_of_event_time: bool, savepoint_directory: str
     ) -> CompletableFuture[str]:
-        """Raise an error: jobs on Spark have no savepoints (`savepoints-not-supported`)."""
+        """Raise an error: jobs on Spark have no savepoints (`feature-not-supported`)."""
         raise no_savepoints("cancel the job with JobClient.cancel()")
 
     def trigger_savepoint(self, savepoint_directory: str) -> CompletableFuture[str]:
-        """Raise an error, as `stop_with_savepoint` (`savepoints-not-supported`)."""
+        """Raise an error, as `stop_with_savepoint` (`feature-not-supported`)."""
         raise no_savepoints("cancel the job with JobClient.cancel()")
 
     # --- methods of this library ---------------------------------------------------------------
@@ -224,7 +224,7 @@ class JobClient:
         or 0 waits without limit.
 
         Raises:
-            SchemaError: with code `wait-for-own-job` in a hook of the job.
+            SchemaError: with code `invalid-state` in a hook of the job.
             ExternalError: with code `wait-timeout`, `job-failed`, `job-canceled` or
                 `job-hook-failed`.
             SchemaCoreError: the error of the job.
@@ -253,7 +253,7 @@ def no_savepoints(instead: str) -> UnsupportedError:
     """Return the error for a savepoint, with what to do instead."""
     return UnsupportedError(
         "jobs on Spark do not have savepoints",
-        code="savepoints-not-supported",
+        code="feature-not-supported",
         hint=f"{instead}: a streaming job leaves its checkpoint, from which the same statement "
         "continues",
     )

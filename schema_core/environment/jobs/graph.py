@@ -243,14 +243,14 @@ class JobGraph:
         """Return the job as plain data, with its hooks by their names.
 
         Raises:
-            UnsupportedError: with code `unnamed-job-status-hook` for a hook without a name.
+            UnsupportedError: with code `invalid-state` for a hook without a name.
         """
         for hook in self._hooks:
             if hook.name is None:
                 raise UnsupportedError(
                     f"the job status hook {type(hook.hook).__name__} of the job {self.name!r} "
                     "has no name, so the job cannot be described as data",
-                    code="unnamed-job-status-hook",
+                    code="invalid-state",
                     hint="register its factory by a name, and the hook by that name",
                 )
         return {
@@ -346,7 +346,7 @@ class HookFactories:
             )
 
     def names(self, others: Iterable[JobStatusHook | str] = ()) -> list[str]:
-        """Return the names of the hooks of one job (`unnamed-job-status-hook`)."""
+        """Return the names of the hooks of one job (`invalid-state`)."""
         return [_name_of(hook) for hook in (*self._hooks, *others)]
 
     def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
@@ -383,7 +383,7 @@ def _name_of(hook: JobStatusHook | str) -> str:
     raise UnsupportedError(
         f"the job status hook {type(hook).__name__} has no name, so the job cannot be described "
         "as data",
-        code="unnamed-job-status-hook",
+        code="invalid-state",
         hint="register its factory by a name, and the hook by that name",
     )
 

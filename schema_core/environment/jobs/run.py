@@ -209,12 +209,12 @@ class JobRun:
     # --- waiting -------------------------------------------------------------------------------
 
     def require_waitable(self) -> None:
-        """Raise if the thread of the job would wait for itself (`wait-for-own-job`)."""
+        """Raise if the thread of the job would wait for itself (`invalid-state`)."""
         own = (self._thread, self._progress_thread)
         if threading.current_thread() in own and not self._ended.is_set():
             raise SchemaError(
                 f"the job {self._graph.name!r} cannot wait for its own end",
-                code="wait-for-own-job",
+                code="invalid-state",
                 hint="wait on another thread: the job itself calls its job status hooks",
             )
 

@@ -35,6 +35,6 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case _:
             raise UnsupportedError(
                 f"ALTER VIEW does not support {type(statement.change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
     return OK

@@ -64,7 +64,7 @@ def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult
     """Compute the statistics of a table or of its partitions, and store them in its catalog.
 
     Codes: `table-not-found`, `not-a-table`, `unknown-column`, `invalid-partition-spec`, and
-    `statement-not-supported` for a temporary table, a catalog that stores no statistics, and in
+    `feature-not-supported` for a temporary table, a catalog that stores no statistics, and in
     streaming mode.
     """
     require_batch(session, "ANALYZE TABLE")
@@ -74,7 +74,7 @@ def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult
         if Capability.STATISTICS not in catalog.capabilities:
             raise UnsupportedError(
                 f"the catalog {target.identifier.catalog_name!r} does not store statistics",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
     columns = _columns_of(statement, target)
     for spec in _partitions_of(statement, target, catalog):
@@ -90,7 +90,7 @@ def _permanent_table(session: Session, identifier: ObjectIdentifier) -> BoundTab
         raise UnsupportedError(
             f"{identifier.as_summary_string()} is a temporary table, of which no statistics are "
             "stored",
-            code="statement-not-supported",
+            code="feature-not-supported",
             hint="create the table without TEMPORARY",
         )
     return target

@@ -70,13 +70,13 @@ def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescriptor:
-    """Return the changed descriptor (`missing-options`; `unknown-catalog-type` for RESET of it)."""
+    """Return the changed descriptor (`invalid-statement` or `unknown-catalog-type`)."""
     match statement.change:
         case SetOptions(options):
             return replace(old, configuration={**old.configuration, **options_of(options)})
         case ResetOptions(keys):
             if not keys:
-                raise SchemaError("expected at least one option", code="missing-options")
+                raise SchemaError("expected at least one option", code="invalid-statement")
             if TYPE in keys:
                 raise SchemaError("the option 'type' cannot be reset", code="unknown-catalog-type")
             remaining = {key: v for key, v in old.configuration.items() if key not in keys}
@@ -86,7 +86,7 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
         case _:
             raise UnsupportedError(
                 f"ALTER CATALOG does not support {type(statement.change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
 
 
@@ -120,7 +120,7 @@ def alter_database(session: Session, statement: Alter, text: str) -> TableResult
         if not isinstance(statement.change, SetOptions):
             raise UnsupportedError(
                 f"ALTER DATABASE does not support {type(statement.change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
         properties = {**old.get_properties(), **options_of(statement.change.options)}
         alter = partial(
@@ -202,10 +202,10 @@ def reset_option(session: Session, statement: ResetOption, text: str) -> TableRe
 
 
 def jar(session: Session, statement: Jar, text: str) -> TableResult:
-    """Raise `statement-not-supported`: a running engine cannot load or remove classes of jars."""
+    """Raise `feature-not-supported`: a running engine cannot load or remove classes of jars."""
     raise UnsupportedError(
         f"{'REMOVE' if statement.remove else 'ADD'} JAR is not supported",
-        code="statement-not-supported",
+        code="feature-not-supported",
         span=statement.span,
         hint="omit it for a connector that is built in; start Spark with the option spark.jars for "
         "a JDBC driver or a data source; declare functions in Python",
@@ -218,7 +218,7 @@ def jar(session: Session, statement: Jar, text: str) -> TableResult:
 def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFunction:
     """Return the function of a statement (`invalid-function` without a class name).
 
-    The grammar has LANGUAGE SQL, but nothing runs it (`unsupported-function-language`).
+    The grammar has LANGUAGE SQL, but nothing runs it (`feature-not-supported`).
     """
     if is_blank(statement.class_name):
         raise SchemaError("a function requires the name of a class", code="invalid-function")
@@ -226,7 +226,7 @@ def _function_of(statement: CreateFunction | AlterFunction) -> objects.CatalogFu
     if word not in objects.FunctionLanguage.__members__:
         raise SchemaError(
             f"unsupported function language {word}",
-            code="unsupported-function-language",
+            code="feature-not-supported",
             hint=f"write {' or '.join(objects.FunctionLanguage.__members__)}",
         )
     language = objects.FunctionLanguage[word]
@@ -255,12 +255,12 @@ def create_function(session: Session, statement: CreateFunction, text: str) -> T
 
 
 def alter_function(session: Session, statement: AlterFunction, text: str) -> TableResult:
-    """Replace the class of a permanent function (`statement-not-supported` if temporary)."""
+    """Replace the class of a permanent function (`feature-not-supported` if temporary)."""
     with at_span(statement.path.span):
         if statement.temporary or statement.system:
             raise UnsupportedError(
                 "a temporary function cannot be altered",
-                code="statement-not-supported",
+                code="feature-not-supported",
                 hint="drop and create it",
             )
         identifier = session.identifier(statement.path)
@@ -272,14 +272,14 @@ def alter_function(session: Session, statement: AlterFunction, text: str) -> Tab
 
 
 def create_model(session: Session, statement: CreateModel, text: str) -> TableResult:
-    """Create a model from options (`statement-not-supported` for one from a query)."""
+    """Create a model from options (`feature-not-supported` for one from a query)."""
     identifier = session.identifier(statement.path)
     if statement.query is not None:
         result_columns(session.query(statement.query, text))
-        raise UnsupportedError("CREATE MODEL AS is not supported", code="statement-not-supported")
+        raise UnsupportedError("CREATE MODEL AS is not supported", code="feature-not-supported")
     if not statement.options:
         raise SchemaError(
-            "a model requires options", code="missing-options", span=statement.path.span
+            "a model requires options", code="invalid-statement", span=statement.path.span
         )
     model = objects.CatalogModel(
         _side(statement.input, text),
@@ -294,12 +294,12 @@ def create_model(session: Session, statement: CreateModel, text: str) -> TableRe
 
 
 def _side(columns: tuple[Column, ...], text: str) -> Schema:
-    """Return the input or output columns of a model (`unsupported-column-kind` unless physical)."""
+    """Return the input or output columns of a model (`feature-not-supported` unless physical)."""
     for column in columns:
         if not isinstance(column, PhysicalColumn):
             raise SchemaError(
                 f"column {column.name!r} of a model is not physical",
-                code="unsupported-column-kind",
+                code="feature-not-supported",
                 span=column.span,
             )
     return Schema(tuple(column_of(column, text) for column in columns))
@@ -328,18 +328,18 @@ def alter_model(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def _changed_options(model: objects.CatalogModel, change: Change) -> dict[str, str]:
-    """Return the changed options of a model (`missing-options`, `statement-not-supported`)."""
+    """Return the changed options of a model (`invalid-statement`, `feature-not-supported`)."""
     match change:
         case SetOptions(options) if options:
             return {**model.options, **options_of(options)}
         case ResetOptions(keys) if keys:
             return {key: value for key, value in model.options.items() if key not in keys}
         case SetOptions() | ResetOptions():
-            raise SchemaError("expected at least one option", code="missing-options")
+            raise SchemaError("expected at least one option", code="invalid-statement")
         case _:
             raise UnsupportedError(
                 f"ALTER MODEL does not support {type(change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
 
 

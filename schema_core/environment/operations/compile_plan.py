@@ -180,10 +180,10 @@ class CompiledPlan:
 
 
 def compile_statement(session: Session, statement: Statement, text: str) -> PlanDocument:
-    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS (else `not-a-plan`).
+    """Return the plan of an INSERT, a statement set or a CREATE TABLE AS.
 
-    It raises what the statement refuses before its job, and `plan-not-portable` for a statement
-    that depends on what only this process has.
+    It raises what the statement refuses before its job, and `feature-not-supported` for other
+    statements and for those that depend on what only this process has.
     """
     compiler = PlanCompiler(session)
     match statement:
@@ -197,13 +197,14 @@ def compile_statement(session: Session, statement: Statement, text: str) -> Plan
             compiler.creation(creation, print_query(session.expand(query, text)))
         case _:
             raise UnsupportedError(
-                "only INSERT, a statement set and CREATE TABLE AS have a plan", code="not-a-plan"
+                "only INSERT, a statement set and CREATE TABLE AS have a plan",
+                code="feature-not-supported",
             )
     return compiler.document()
 
 
 def _not_portable(problem: str, hint: str | None) -> UnsupportedError:
-    return UnsupportedError(problem, code="plan-not-portable", hint=hint)
+    return UnsupportedError(problem, code="feature-not-supported", hint=hint)
 
 
 class PlanCompiler:
@@ -277,7 +278,7 @@ class PlanCompiler:
     def document(self) -> PlanDocument:
         """Return the plan, whose queries resolve where only its content exists.
 
-        Else it is `plan-not-portable`, for example with a temporary function.
+        Else it is `feature-not-supported`, for example with a temporary function.
         """
         session = self._session
         current_catalog, current_database = session.registry.current_path

@@ -25,12 +25,12 @@ def create_connection(
     """Create a connection: permanent, temporary, or of the system.
 
     Codes: `connection-exists`, `temporary-connection-exists`, `temporary-system-connection-exists`;
-    `replace-if-not-exists` for OR REPLACE with IF NOT EXISTS.
+    `invalid-statement` for OR REPLACE with IF NOT EXISTS.
     """
     with at_span(statement.path.span):
         if statement.or_replace and statement.if_not_exists:
             raise SchemaError(
-                "OR REPLACE and IF NOT EXISTS are mutually exclusive", code="replace-if-not-exists"
+                "OR REPLACE and IF NOT EXISTS are mutually exclusive", code="invalid-statement"
             )
         connections, if_not_exists = session.connections, statement.if_not_exists
         made = CatalogConnection(options_of(statement.options), statement.comment)
@@ -60,8 +60,8 @@ def _system_name(path: Name) -> str:
 def alter_connection(session: Session, statement: statement_syntax.Alter, text: str) -> TableResult:
     """Rename a permanent connection or change its options; temporary ones cannot be altered.
 
-    Codes: `connection-not-found` without IF EXISTS; `missing-options` for a change of no option, or
-    a RESET of all.
+    Codes: `connection-not-found` without IF EXISTS; `invalid-statement` for a change of no option,
+    or a RESET of all.
     """
     with at_span(statement.path.span):
         path = session.identifier(statement.path)
@@ -86,10 +86,10 @@ def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> Ca
         case _:
             raise UnsupportedError(
                 f"ALTER CONNECTION does not support {type(change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
             )
     if is_empty:
-        raise SchemaError("a connection requires options", code="missing-options")
+        raise SchemaError("a connection requires options", code="invalid-statement")
     return replace(old, options=changed)
 
 

@@ -226,9 +226,9 @@ def derive_table(statement: CreateTable, query: Columns, text: str) -> CatalogTa
 def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
     """Return the columns of a query, merged with declared ones.
 
-    Codes: `data-type-not-inferred` for a column that is just NULL, `invalid-column-order` unless
+    Codes: `data-type-not-inferred` for a column that is just NULL, `invalid-statement` unless
     the list of names is a permutation; `unknown-column`, `duplicate-column`,
-    `unsupported-column-kind`, `not-assignable` for a declared column.
+    `feature-not-supported`, `not-assignable` for a declared column.
     """
     for column in query:
         if column.type.is_(TypeRoot.NULL):
@@ -268,7 +268,7 @@ def reorder_columns(
     if len(set(order)) < len(order) or len(order) != len(query):
         raise SchemaError(
             f"the list names {len(order)} columns, the query returns {len(query)}",
-            code="invalid-column-order",
+            code="invalid-statement",
             span=names[0].span,
             hint="name every column of the query once, or declare types",
         )
@@ -312,7 +312,7 @@ def _replacement(
             "computed" if isinstance(column, schema_columns.UnresolvedComputedColumn) else "virtual"
         )
         raise SchemaError(
-            f"a {kind} column cannot receive a value of the query", code="unsupported-column-kind"
+            f"a {kind} column cannot receive a value of the query", code="feature-not-supported"
         )
     target = column.data_type
     if isinstance(target, DataType) and not supports_implicit_cast(source, target):

@@ -66,7 +66,7 @@ def create_table_like(
 ) -> CatalogTable:
     """Return the table that the statement and its source describe.
 
-    Codes: `invalid-like-source` unless the source is a table, `like-conflict` where both define
+    Codes: `invalid-like-source` unless the source is a table, `already-declared` where both define
     what only one may.
     """
     source = session.look_up(like.source).table
@@ -130,7 +130,7 @@ def _require_indexed(schema: Schema) -> None:
 def _conflict(feature: str) -> SchemaError:
     return SchemaError(
         f"both the table and its LIKE source have {feature.lower()}",
-        code="like-conflict",
+        code="already-declared",
         hint=f"write LIKE ... (EXCLUDING {feature})",
     )
 
@@ -166,7 +166,7 @@ def _keep_layout(
 def merge_like_options(
     inherited: Mapping[str, str], own: Mapping[str, str], strategies: Mapping[str, Strategy]
 ) -> dict[str, str]:
-    """Return the options of both tables, or the new one's (`like-conflict` under INCLUDING)."""
+    """Return the options of both tables, or the new one's (`already-declared` under INCLUDING)."""
     match strategies["OPTIONS"]:
         case Strategy.EXCLUDING:
             return dict(own)
@@ -176,7 +176,7 @@ def merge_like_options(
             if twice := sorted(inherited.keys() & own.keys()):
                 raise SchemaError(
                     f"both the table and its LIKE source set {', '.join(twice)}",
-                    code="like-conflict",
+                    code="already-declared",
                     hint="write LIKE ... (OVERWRITING OPTIONS)",
                 )
             return {**inherited, **own}
@@ -187,7 +187,7 @@ def merge_like_columns(
 ) -> tuple[schema_columns.UnresolvedColumn, ...]:
     """Return the included columns of the source, some replaced in place, then the table's own.
 
-    Codes: `like-conflict` for a name of both, `unknown-column` for a computed column that reads
+    Codes: `already-declared` for a name of both, `unknown-column` for a computed column that reads
     what it cannot see.
     """
     included = [
@@ -216,7 +216,7 @@ def _require_replaceable(
     if feature is None or type(old) is not type(new) or strategies[feature] is not OVERWRITING:
         raise SchemaError(
             f"the LIKE source also defines column {new.name!r}",
-            code="like-conflict",
+            code="already-declared",
             hint=f"write LIKE ... (OVERWRITING {feature})" if type(old) is type(new) else None,
         )
 
@@ -239,7 +239,7 @@ def _check_own(own: Schema, inherited: list[schema_columns.UnresolvedColumn]) ->
 def merge_like_watermarks(
     source: Schema, own: Schema, strategies: Mapping[str, Strategy]
 ) -> tuple[schema_columns.UnresolvedWatermarkSpec, ...]:
-    """Return the source's included watermarks and the table's own (`like-conflict`)."""
+    """Return the source's included watermarks and the table's own (`already-declared`)."""
     strategy = strategies["WATERMARKS"]
     inherited = () if strategy is EXCLUDING else source.watermark_specs
     specs = {spec.column_name: spec for spec in inherited}

@@ -162,13 +162,13 @@ def finish_target(session: Session, statement: Insert) -> None:
 def insert_target(session: Session, statement: Insert) -> BoundTable:
     """Return the checked table of an INSERT, with the options of its hints.
 
-    Codes: `statement-not-supported` for UPSERT, which Flink refuses, and
+    Codes: `feature-not-supported` for UPSERT, which Flink refuses, and
     `on-conflict-not-supported` for a table that cannot take ON CONFLICT of any query.
     """
     if statement.upsert:
         raise UnsupportedError(
             "UPSERT INTO is not supported",
-            code="statement-not-supported",
+            code="feature-not-supported",
             span=statement.span,
             hint="write INSERT INTO; a connector that replaces rows does so by the primary key",
         )

@@ -22,13 +22,13 @@ Operation: TypeAlias = Callable[[Session, Statement, str], TableResult]
 def operation_of(statement: Statement) -> Operation:
     """Return the function that executes a statement; its module is imported at first use.
 
-    ALTER of a kind without one is `statement-not-supported`.
+    ALTER of a kind without one is `feature-not-supported`.
     """
     if isinstance(statement, nodes.Alter):
         name = nodes.ALTERATIONS.get(statement.kind)
         if name is None:
             problem = f"ALTER {statement.kind.value} is not supported"
-            raise UnsupportedError(problem, code="statement-not-supported")
+            raise UnsupportedError(problem, code="feature-not-supported")
     else:
         name = nodes.OPERATIONS[type(statement)]
     return _load_operation(name)

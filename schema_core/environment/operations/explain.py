@@ -106,7 +106,7 @@ def explain_statement(
     text: str,
     details: Sequence[ExplainDetail] = (),
 ) -> str:
-    """Return the typed plan of a statement and the engine's (`not-explainable` without a query)."""
+    """Return the typed plan of a statement and the engine's (else `feature-not-supported`)."""
     match statement:
         case statement_syntax.Execute(inner):
             return explain_statement(session, inner, text, details)
@@ -127,7 +127,7 @@ def explain_statement(
         case _:
             raise UnsupportedError(
                 "EXPLAIN supports only queries, INSERT, statement sets and CREATE TABLE AS",
-                code="not-explainable",
+                code="feature-not-supported",
             )
 
 

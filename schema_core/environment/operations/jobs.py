@@ -77,7 +77,7 @@ def stop_job(session: Session, statement: statement_syntax.StopJob, text: str) -
 
     The rows of a batch job are removed; those of a streaming job, and its checkpoint, stay.
 
-    Codes: `job-not-found`, `wait-for-own-job` in a hook of the job, `savepoints-not-supported`.
+    Codes: `job-not-found`, `invalid-state` in a hook of the job, `feature-not-supported`.
     """
     with at_span(statement.span):
         run = session.jobs.get(statement.job_id)
@@ -108,14 +108,14 @@ def end_statement_set(
 ) -> TableResult:
     """Submit one job for the INSERT statements since BEGIN STATEMENT SET.
 
-    As in Flink the set is closed also if this raises: `statement-set-not-open` without BEGIN, or
+    As in Flink the set is closed also if this raises: `invalid-state` without BEGIN, or
     errors of any of the statements before the job starts.
     """
     collected, session.statement_set = session.statement_set, None
     if collected is None:
         raise SchemaError(
             "END without BEGIN STATEMENT SET",
-            code="statement-set-not-open",
+            code="invalid-state",
             span=statement.span,
             hint="begin the set with BEGIN STATEMENT SET;",
         )
@@ -149,12 +149,12 @@ def add_to_statement_set(
 ) -> TableResult:
     """Add a checked INSERT to the open statement set.
 
-    The set stays open after an invalid INSERT or another statement (`statement-set-open`).
+    The set stays open after an invalid INSERT or another statement (`invalid-state`).
     """
     if not isinstance(statement, statement_syntax.Insert):
         raise SchemaError(
             "a statement set accepts only INSERT",
-            code="statement-set-open",
+            code="invalid-state",
             span=statement.span,
             hint="submit the statement set with END; first",
         )

@@ -146,13 +146,13 @@ def _check_date_formatters(session: Session, table: objects.CatalogMaterializedT
 
 
 def freshness_of(interval: Interval) -> objects.Freshness:
-    """Return the freshness of an interval of one unit below months (`invalid-freshness`)."""
+    """Return the freshness of an interval of one unit below months, or raise an error."""
     if interval.to is not None or interval.unit not in objects.FreshnessUnit.__members__:
         unit = f"{interval.unit} TO {interval.to}" if interval.to else interval.unit
         raise SchemaError(
             "the freshness must be a number of seconds, minutes, hours, days or weeks, got an "
             f"interval of {unit}",
-            code="invalid-freshness",
+            code="invalid-materialized-table",
             span=interval.span,
         )
     with at_span(interval.span):
@@ -169,8 +169,7 @@ def _create_or_alter(
     """Replace the query and the options of an existing table, as Flink does.
 
     The distribution is the declared one; a declared primary key replaces the old one. The partition
-    keys, the comment and the freshness stay. Codes: `query-changes-columns`;
-    `refresh-mode-changed`.
+    keys, the comment and the freshness stay. The code is `invalid-materialized-table`.
     """
     with at_span(statement.path.span):
         old = refresh.find_materialized_table(session, identifier)
@@ -179,7 +178,7 @@ def _create_or_alter(
         raise UnsupportedError(
             f"the refresh mode of {identifier.as_summary_string()} is {mode.value} and cannot be "
             "changed",
-            code="refresh-mode-changed",
+            code="invalid-materialized-table",
             hint="drop the table and create it again",
         )
     relation, expand = session.resolve_expandable(statement.query, text)
@@ -307,7 +306,7 @@ def _persisted(schema: ResolvedSchema) -> list[Column]:
 def _with_columns(
     session: Session, old: objects.CatalogMaterializedTable, new: ResolvedSchema
 ) -> objects.CatalogMaterializedTable:
-    """Append the columns that a new query has after the old ones (`query-changes-columns`)."""
+    """Append the columns that a new query has after the old ones (`invalid-materialized-table`)."""
     before, after = _persisted(session.resolver.resolve(old.schema)), _persisted(new)
     if len(after) < len(before):
         names = ", ".join(repr(column.name) for column in before[len(after) :])
@@ -334,7 +333,7 @@ def _with_columns(
 def _changed_columns(problem: str) -> UnsupportedError:
     return UnsupportedError(
         f"the new query changes columns of the materialized table: {problem}",
-        code="query-changes-columns",
+        code="invalid-materialized-table",
         hint="append new columns after the old ones; for other changes drop the table and create "
         "it again",
     )
@@ -353,7 +352,7 @@ OF_DEFINITION = (
 def alter_materialized_table(session: Session, statement: Alter, text: str) -> TableResult:
     """Alter a permanent materialized table, or refresh it.
 
-    SET and RESET are `statement-not-supported`, as in Flink; SUSPEND, RESUME, REFRESH and AS are
+    SET and RESET are `feature-not-supported`, as in Flink; SUSPEND, RESUME, REFRESH and AS are
     unless the planner refreshes tables.
     """
     identifier, change = session.identifier(statement.path), statement.change
@@ -361,7 +360,7 @@ def alter_materialized_table(session: Session, statement: Alter, text: str) -> T
         if not isinstance(change, SetQuery | Suspend | Resume | Refresh):
             raise UnsupportedError(
                 f"ALTER MATERIALIZED TABLE does not support {type(change).__name__}",
-                code="statement-not-supported",
+                code="feature-not-supported",
                 hint="write CREATE OR ALTER MATERIALIZED TABLE, which replaces options",
             )
         refresh.require_refreshing_planner(session)
@@ -407,7 +406,7 @@ def _require_not_null(schema: ResolvedSchema, key: Sequence[str], modified: set[
         if column.name in key and column.name not in modified and column.data_type.is_nullable:
             raise SchemaError(
                 f"column {column.name!r} is nullable",
-                code="nullable-primary-key",
+                code="invalid-constraint",
                 hint="return a value that is not NULL from the query",
             )
 

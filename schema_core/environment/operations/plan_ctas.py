@@ -178,7 +178,7 @@ INSERTS = "IF NOT EXISTS writes into the table that exists: what is written is a
 
 
 def plan_statement(session: Session, text: str) -> CtasPlan:
-    """Return the plan of a CREATE or REPLACE TABLE AS (`not-explainable` for another statement).
+    """Return the plan of a CREATE or REPLACE TABLE AS (else `feature-not-supported`).
 
     Errors of parsing and of resolving the query and the schema are raised, not planned.
     """
@@ -188,7 +188,7 @@ def plan_statement(session: Session, text: str) -> CtasPlan:
     if not isinstance(statement, CreateTable) or statement.query is None:
         raise UnsupportedError(
             "only CREATE TABLE AS and REPLACE TABLE AS have such a plan",
-            code="not-explainable",
+            code="feature-not-supported",
             hint="use explain_sql for queries and INSERT",
         )
     relation = session.query(statement.query, text)

@@ -235,7 +235,7 @@ def require_refreshing_planner(session: Session) -> None:
     if not isinstance(session.planner, SupportsRefresh):
         raise UnsupportedError(
             f"the planner {session.planner.identifier!r} does not refresh materialized tables",
-            code="statement-not-supported",
+            code="feature-not-supported",
             hint="set 'table.planner' to 'spark'",
         )
 

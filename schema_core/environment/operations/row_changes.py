@@ -97,7 +97,7 @@ def _planner(session: Session, statement: Statement | TruncateTable) -> Supports
     if not isinstance(planner, SupportsRowChanges):
         raise UnsupportedError(
             f"the planner {planner.identifier!r} cannot change rows",
-            code="statement-not-supported",
+            code="feature-not-supported",
             span=statement.path.span,
         )
     return planner

@@ -324,7 +324,7 @@ def _described_database(session: Session, statement: Describe) -> TableResult:
     session.registry.get(catalog).get_database(name)
     raise UnsupportedError(
         "DESCRIBE DATABASE is not supported",
-        code="statement-not-supported",
+        code="feature-not-supported",
         hint="call environment.get_catalog(...).get_database(...)",
     )
 

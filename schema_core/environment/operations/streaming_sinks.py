@@ -21,11 +21,11 @@ from schema_core.types import RowKind
 
 
 def require_batch(session: Session, name: str) -> None:
-    """Refuse a statement that Flink runs in batch mode only (`statement-not-supported`)."""
+    """Refuse a statement that Flink runs in batch mode only (`feature-not-supported`)."""
     if _is_streaming(session):
         raise UnsupportedError(
             f"{name} is not supported in streaming mode",
-            code="statement-not-supported",
+            code="feature-not-supported",
             hint="create the environment with EnvironmentSettings.in_batch_mode(), or run "
             f"SET '{RUNTIME_MODE.key}' = 'batch'",
         )

@@ -176,7 +176,7 @@ class TableDescriptorBuilder:
         """Distribute the rows over buckets by hash.
 
         Raises:
-            SchemaError: with code `missing-key-columns` without keys.
+            SchemaError: with code `invalid-constraint` without keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_hash(keys, bucket_count))
@@ -187,7 +187,7 @@ class TableDescriptorBuilder:
         """Distribute the rows over buckets by ranges of values.
 
         Raises:
-            SchemaError: with code `missing-key-columns` without keys.
+            SchemaError: with code `invalid-constraint` without keys.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_range(keys, bucket_count))
@@ -198,7 +198,7 @@ class TableDescriptorBuilder:
         """Distribute the rows over buckets as the connector chooses.
 
         Raises:
-            SchemaError: with code `missing-key-columns` without keys: see `distributed_into`.
+            SchemaError: with code `invalid-constraint` without keys: see `distributed_into`.
         """
         keys = require_bucket_keys(bucket_keys)
         return self.distributed(TableDistribution.of_unknown(keys, bucket_count))
@@ -276,7 +276,7 @@ class TableDescriptor:
         """Return the unresolved table of a catalog.
 
         Raises:
-            SchemaError: with code `missing-schema` without a schema, `reserved-option` for an
+            SchemaError: with code `missing-columns` without a schema, `reserved-option` for an
             option
                 that only this library sets.
         """
@@ -284,7 +284,7 @@ class TableDescriptor:
         if self.schema is None:
             raise SchemaError(
                 "the descriptor has no schema",
-                code="missing-schema",
+                code="missing-columns",
                 hint="call schema(...) on its builder",
             )
         return CatalogTable(
@@ -309,12 +309,12 @@ class TableDescriptor:
 
 
 def require_bucket_keys(bucket_keys: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys; at least one is required (`missing-key-columns`)."""
+    """Return the keys; at least one is required (`invalid-constraint`)."""
     keys = require_names(bucket_keys, "the distribution")
     if not keys:
         raise SchemaError(
             "a distribution by keys requires at least one key",
-            code="missing-key-columns",
+            code="invalid-constraint",
             hint="call distributed_into(count) to distribute without keys",
         )
     return keys
@@ -392,14 +392,14 @@ class ModelDescriptor:
         """Return the unresolved model of a catalog.
 
         Raises:
-            SchemaError: with code `missing-schema` without an input or output schema,
+            SchemaError: with code `missing-columns` without an input or output schema,
                 `reserved-option` for an option that only this library sets.
         """
         require_no_own_options(self.options)
         if self.input_schema is None or self.output_schema is None:
             raise SchemaError(
                 "the descriptor requires an input schema and an output schema",
-                code="missing-schema",
+                code="missing-columns",
             )
         return CatalogModel(
             self.input_schema, self.output_schema, options=self.options, comment=self.comment

@@ -123,8 +123,8 @@ def declared_rows(
     Physical columns are those of the object with the same names, cast to their types; a schema
     without any has all columns of the object, before its own.
 
-    Errors are those of `rows_of` and of the resolution of the schema, and `unknown-metadata` and
-    `invalid-metadata-type`.
+    Errors are those of `rows_of` and of the resolution of the schema, and
+    `invalid-metadata-column`.
     """
     physical = tuple(
         column for column in schema.columns if isinstance(column, UnresolvedPhysicalColumn)
@@ -154,14 +154,16 @@ def _check_metadata(schema: ResolvedSchema, rows: InlineRows) -> None:
         with at(f"column {column.name!r}"):
             if column.key not in rows.metadata:
                 raise SchemaError(
-                    f"the rows have no metadata {column.key!r}", code="unknown-metadata", hint=hint
+                    f"the rows have no metadata {column.key!r}",
+                    code="invalid-metadata-column",
+                    hint=hint,
                 )
             given = rows.metadata[column.key]
             if not supports_explicit_cast(given, column.data_type):
                 raise SchemaError(
                     f"the metadata {column.key!r} is {given}, which cannot be cast to "
                     f"{column.data_type}",
-                    code="invalid-metadata-type",
+                    code="invalid-metadata-column",
                 )
 
 

@@ -1255,12 +1255,12 @@ class TablePipeline:
         """Return the effects, guarantees and losses of creating the table; nothing is run.
 
         Raises:
-            UnsupportedError: with code `not-explainable` for an existing table.
+            UnsupportedError: with code `feature-not-supported` for an existing table.
         """
         if self._creation is None:
             raise UnsupportedError(
                 "plan_ctas requires a pipeline that creates a table",
-                code="not-explainable",
+                code="feature-not-supported",
                 hint="use explain()",
             )
         return plan_creation(self._session, self._creation)
@@ -1393,7 +1393,7 @@ def _select_all(session: Session, identifier: ObjectIdentifier, schema: Resolved
 
 
 def inline(session: Session, descriptor: TableDescriptor) -> BoundTable:
-    """Register a descriptor's table under a name that no path can express (`missing-schema`).
+    """Register a descriptor's table under a name that no path can express (`missing-columns`).
 
     Errors are also those of `Session.bind_table`.
     """
@@ -1510,10 +1510,10 @@ class StatementSet:
         """Compile the statements to one plan; errors are those of `compile_plan_sql`.
 
         Raises:
-            SchemaError: with code `empty-statement-set`.
+            SchemaError: with code `invalid-state`.
         """
         if not self._pipelines:
-            raise SchemaError("the statement set is empty", code="empty-statement-set")
+            raise SchemaError("the statement set is empty", code="invalid-state")
         hooks = [hook for pipeline in self._pipelines for hook in pipeline.hooks]
         compiler = PlanCompiler(self._session, [*hooks, *self._hooks])
         for pipeline in self._pipelines:

@@ -103,7 +103,7 @@ def from_ddl(text: str, dialect: str = "postgres", *, on_loss: Policy = "error")
     `read_tables` reads several tables.
 
     Raises:
-        ParseError: for other strings; with code `multiple-tables` for more than one table.
+        ParseError: for other strings; with code `invalid-statement` for more than one table.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-supported` for all such columns; with code `lossy` if
             values would change and the policy is `error`.
@@ -164,7 +164,7 @@ def _require_single(tables: list[Declared], text: str) -> Declared:
     if len(tables) > 1:
         raise ParseError(
             "the script has more than one CREATE TABLE",
-            code="multiple-tables",
+            code="invalid-statement",
             hint="use schema_core.mappings.dialects.read_tables",
             span=tables[1].span,
             text=text,
@@ -186,7 +186,7 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
         ParseError: with code `limit-exceeded`.
         NotFoundError: with code `unknown-dialect`.
         SchemaCoreError: if `strict`, for all errors: of other strings a ParseError; with code
-            `missing-create-table`; `type-not-supported`; with code `missing-columns` for a table
+            `invalid-statement`; `type-not-supported`; with code `missing-columns` for a table
             that takes its columns from an unknown source.
 
     >>> script = read_tables(

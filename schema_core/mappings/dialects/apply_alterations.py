@@ -56,12 +56,12 @@ def apply_change(table: CatalogTable, change: Any, text: str) -> CatalogTable:
 
     Raises:
         SchemaError: where the change does not fit the table.
-        UnsupportedError: with code `statement-not-supported` for other changes.
+        UnsupportedError: with code `feature-not-supported` for other changes.
     """
     change_of = CHANGES.get(type(change))
     if change_of is None:
         raise UnsupportedError(
-            f"ALTER TABLE does not support {type(change).__name__}", code="statement-not-supported"
+            f"ALTER TABLE does not support {type(change).__name__}", code="feature-not-supported"
         )
     return change_of(table, change, text)
 
@@ -196,7 +196,7 @@ def _without_key(schema: Schema) -> Schema:
 
 def _reset_options(table: CatalogTable, change: ResetOptions, text: str) -> CatalogTable:
     if not change.keys:
-        raise SchemaError("expected at least one option", code="missing-options")
+        raise SchemaError("expected at least one option", code="invalid-statement")
     if "connector" in change.keys:
         raise connector_is_required()
     return table.copy({key: v for key, v in table.options.items() if key not in change.keys})
@@ -253,11 +253,11 @@ CHANGES: Mapping[type, Callable[[CatalogTable, Any, str], CatalogTable]] = {
 
 
 def _column_name(name: Name) -> str:
-    """Return the name of a column; refuse the path of a field with code `nested-column`."""
+    """Return the name of a column; refuse the path of a field with code `feature-not-supported`."""
     if len(name.parts) > 1:
         raise UnsupportedError(
             "single fields of a column cannot be altered",
-            code="nested-column",
+            code="feature-not-supported",
             span=name.span,
             hint="modify the whole column",
         )
@@ -505,7 +505,7 @@ def _with_renamed_field(table: CatalogTable, old: Name, new: Name) -> CatalogTab
     if new.parts[:-1] not in ((), tuple(outer)):
         raise UnsupportedError(
             f"cannot move field {before!r} to another row",
-            code="nested-column",
+            code="feature-not-supported",
             span=new.span,
             hint="write the new name only, or modify the whole column",
         )

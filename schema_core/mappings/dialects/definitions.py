@@ -23,13 +23,13 @@ def store_expression(expression: syntax.Expression, text: str) -> schema_columns
     """Return an expression of the statement as schemas store it.
 
     Raises:
-        ParseError: with code `subquery-not-supported`.
+        ParseError: with code `feature-not-supported`.
     """
     for part in parts_of(expression):
         if isinstance(part, syntax.Subquery):
             raise ParseError(
                 "a column cannot be computed by a query",
-                code="subquery-not-supported",
+                code="feature-not-supported",
                 span=part.span,
             )
     return schema_columns.SqlExpression(print_expression(expression), expression, text)

@@ -331,7 +331,7 @@ def read_script(text: str, errors: Gathering) -> FlinkScript:
     """Read the tables of a script of Flink SQL.
 
     `errors` gathers those of all statements that are invalid or that `FlinkScript.add` refuses; if
-    there is neither a table nor an error, one with code `missing-create-table`.
+    there is neither a table nor an error, one with code `invalid-statement`.
 
     Raises:
         ParseError: with code `limit-exceeded`.
@@ -346,7 +346,7 @@ def read_script(text: str, errors: Gathering) -> FlinkScript:
     if not script.tables and not errors.errors:
         with errors.catching(), within(text):
             raise ParseError(
-                "the script has no CREATE TABLE", code="missing-create-table", span=Span(0, 1)
+                "the script has no CREATE TABLE", code="invalid-statement", span=Span(0, 1)
             )
     return script
 

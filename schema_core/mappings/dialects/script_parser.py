@@ -128,7 +128,7 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
             splitter.resume(start)
     if not script.tables and not script.errors.errors:
         problem = "the script has no CREATE TABLE"
-        script.errors.add(ParseError(problem, code="missing-create-table", span=Span(0, 1)))
+        script.errors.add(ParseError(problem, code="invalid-statement", span=Span(0, 1)))
     return script
 
 

@@ -196,7 +196,7 @@ class StreamExecutionEnvironment(RefusesMethods):
         """Run the jobs that print streams, one after the other, and wait for them.
 
         Raises:
-            SchemaError: with code `nothing-to-execute` if no stream is printed: jobs of tables are
+            SchemaError: with code `invalid-state` if no stream is printed: jobs of tables are
                 started by `execute_insert` and `execute_sql`.
         """
         require_instance(job_name, (str, type(None)), "job_name")
@@ -204,7 +204,7 @@ class StreamExecutionEnvironment(RefusesMethods):
         if not sinks:
             raise SchemaError(
                 "no stream is printed",
-                code="nothing-to-execute",
+                code="invalid-state",
                 hint="call print() of a stream; execute_insert of a table starts its job itself",
             )
         begin = time.monotonic()
@@ -281,8 +281,8 @@ class StreamTableEnvironment(TableEnvironment):
                 ``col("p").proctime`` for one more.
 
         Raises:
-            SchemaError: with code `unknown-column`, `unknown-metadata`, or the codes of schemas.
-            UnsupportedError: with code `needs-flink` for values of any Python object, from
+            SchemaError: with code `unknown-column`, `invalid-metadata-column`, or the codes of
+            schemas. UnsupportedError: with code `needs-flink` for values of any Python object, from
                 which no columns can be made.
         """
         require_instance(data_stream, DataStream, "data_stream")
@@ -511,12 +511,12 @@ def _kind_of(value: Any) -> str:
 
 
 def _time_of(column: UnresolvedMetadataColumn, rows: StreamRows) -> Any:
-    """Return the timestamps of a stream as a metadata column (`unknown-metadata`)."""
+    """Return the timestamps of a stream as a metadata column (`invalid-metadata-column`)."""
     key = column.metadata_key or column.name
     if key != ROWTIME or TIME not in rows.hidden:
         raise SchemaError(
             f"the stream has no metadata {key!r}",
-            code="unknown-metadata",
+            code="invalid-metadata-column",
             hint="the key 'rowtime' requires assign_timestamps_and_watermarks with an assigner",
         )
     return call_sql(f"TO_TIMESTAMP_LTZ(`{TIME}`, 3)").alias(column.name)
