@@ -387,9 +387,7 @@ def _mend(world: World, result: Result, *, has_links: bool) -> None:
             error = _attempt(world, result, name)
             if error is None:
                 break
-            if error.code == "link-not-followed" or (
-                error.code == "commit-unfinished" and has_links
-            ):
+            if error.code == "not-allowed" or (error.code == "commit-unfinished" and has_links):
                 return  # the remedy is to replace a link
             files = re.findall(r"'((?:[^'\\]|\\.)*)'", error.problem)
             places = [Path(file) for file in files if file.startswith(f"{world.root}/{PREFIX}")]

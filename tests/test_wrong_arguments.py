@@ -126,12 +126,12 @@ OBJECTS: list[tuple[Callable[[], object], str]] = [
     (lambda: TableConfig().add_configuration(wrong({"a"})), "invalid-argument"),
     (lambda: Configuration().add_all(wrong(iter("ab"))), "invalid-argument"),
     (lambda: FileCatalogStore(wrong(5)), "invalid-argument"),
-    (lambda: FileCatalogStore("a\0b"), "invalid-catalog-store-option"),
-    (lambda: FileCatalogStore("\ud800"), "invalid-catalog-store-option"),
-    (lambda: SqlCatalog("c", "sqlite:///\0"), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", "sqlite:///%00"), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", "postgresql://\ud800/x"), "invalid-catalog-url"),
-    (lambda: SqlCatalog("c", wrong(5)), "invalid-catalog-url"),
+    (lambda: FileCatalogStore("a\0b"), "unknown-option"),
+    (lambda: FileCatalogStore("\ud800"), "unknown-option"),
+    (lambda: SqlCatalog("c", "sqlite:///\0"), "invalid-option-value"),
+    (lambda: SqlCatalog("c", "sqlite:///%00"), "invalid-option-value"),
+    (lambda: SqlCatalog("c", "postgresql://\ud800/x"), "invalid-option-value"),
+    (lambda: SqlCatalog("c", wrong(5)), "invalid-option-value"),
 ]
 
 

@@ -49,7 +49,7 @@ class ManagedStorage:
     def of(cls, options: Mapping[str, str]) -> ManagedStorage | None:
         """Return the storage that a catalog's options describe, None without a warehouse.
 
-        `invalid-catalog-option` for a directory that is not local or not absolute.
+        `invalid-option-value` for a directory that is not local or not absolute.
         """
         directory = options.get(WAREHOUSE)
         if directory is None:
@@ -71,7 +71,7 @@ class ManagedStorage:
             raise ExternalError(
                 f"the directory of the managed table, {self._path(directory)!r}, is not in the "
                 f"warehouse: {link!r} is a symbolic link",
-                code="link-not-followed",
+                code="not-allowed",
                 hint="replace the link by a directory with the files, or by a mount point",
             )
         own = {"connector": "filesystem", "format": self.form}
@@ -88,14 +88,14 @@ class ManagedStorage:
     def remove(self, directory: str) -> None:
         """Delete the directory of a dropped table.
 
-        `file-system-failed`; `link-not-followed` if a symbolic link leads to it.
+        `file-system-failed`; `not-allowed` if a symbolic link leads to it.
         """
         path, link = self._path(directory), self._link(directory)
         undone = f"the table was dropped or replaced, but its directory {path!r} was not deleted"
         if link is not None:
             raise ExternalError(
                 f"{undone}: {link!r} is a symbolic link",
-                code="link-not-followed",
+                code="not-allowed",
                 hint="delete the link, and the directory that it refers to if it has no other use",
             )
         try:
@@ -128,7 +128,7 @@ class DeferredStorage(ManagedStorage):
 
 
 def _invalid(problem: str) -> SchemaError:
-    return SchemaError(problem, code="invalid-catalog-option")
+    return SchemaError(problem, code="invalid-option-value")
 
 
 def new_directory(identifier: ObjectIdentifier) -> str:

@@ -127,11 +127,11 @@ class CatalogManager:
         self.may_write: Callable[[Mapping[str, str]], bool] = lambda _: True
 
     def require_writable(self, identifier: ObjectIdentifier, options: Mapping[str, str]) -> None:
-        """Refuse a job that writes a table whose rows a trial only reads (`read-only-in-trial`)."""
+        """Refuse a job that writes a table whose rows a trial only reads (`not-allowed`)."""
         if not self.may_write(options):
             raise UnsupportedError(
                 f"{identifier.as_summary_string()} has real rows, which a trial does not write",
-                code="read-only-in-trial",
+                code="not-allowed",
                 hint="let the trial copy the rows of the table: --copy TABLE",
             )
 

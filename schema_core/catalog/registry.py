@@ -98,7 +98,7 @@ class CatalogFactory:
     def check(self, kind: str, options: Mapping[str, str]) -> None:
         """Validate the options of a catalog; raise all errors at once.
 
-        Errors: `missing-option`, `invalid-option-value`, `invalid-catalog-option`.
+        Errors: `missing-option`, `invalid-option-value`, `unknown-option`.
         """
         errors = Gathering()
         if not isinstance(self.options, AbstractSet):
@@ -116,7 +116,7 @@ class CatalogFactory:
         if unknown := sorted(key for key in options.keys() - IMPLICIT if not self.has_key(key)):
             raise SchemaError(
                 f"unknown options of a catalog of type {kind!r}: {', '.join(unknown)}",
-                code="invalid-catalog-option",
+                code="unknown-option",
                 hint=similar(unknown[0], known),
             )
 

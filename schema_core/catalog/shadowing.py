@@ -58,21 +58,21 @@ class Shadowing:
         }
 
     def admit(self, noun: str, path: Any) -> None:
-        """Refuse a temporary object that would hide another one, if denied (`shadowing-denied`)."""
+        """Refuse a temporary object that would hide another one, if denied (`not-allowed`)."""
         if self._denied() and (what := self._beneath[noun](path)):
             raise SchemaError(
                 f"a {noun} {format_path(path)!r} would hide a {what}",
-                code="shadowing-denied",
+                code="not-allowed",
                 hint="choose another name, or allow shadowing: "
                 "SET 'table.temporary-objects.shadowing' = 'ALLOW'",
             )
 
     def require_seen(self, path: ObjectIdentifier, temporary: TemporaryObjects) -> None:
-        """Refuse a permanent table or view that would be hidden, if denied (`shadowing-denied`)."""
+        """Refuse a permanent table or view that would be hidden, if denied (`not-allowed`)."""
         if self._denied() and path in temporary.tables:
             raise SchemaError(
                 f"a temporary object would hide {format_path(path)!r}",
-                code="shadowing-denied",
+                code="not-allowed",
                 hint="drop the temporary object first, or choose another name",
             )
 

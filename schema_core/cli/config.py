@@ -72,8 +72,8 @@ class CliConfiguration:
 
         Raises:
             SchemaError: with code `invalid-configuration` for an unknown key or a value of another
-                type, `secret-in-configuration` for a secret.
-            NotFoundError: with code `missing-secret` for a variable that is not set.
+                type, `exposed-secret` for a secret.
+            NotFoundError: with code `variable-not-found` for a variable that is not set.
         """
         section: Any = self.content
         for name in command.split():
@@ -117,7 +117,7 @@ def load(path: Path | None, commands: Iterable[str]) -> CliConfiguration:
     Raises:
         ExternalError: with code `file-system-failed` for a file that cannot be read.
         SchemaError: with code `invalid-configuration` for a file that is not TOML, or an unknown
-            key or section, `untrusted-configuration` for a file that others may have written.
+            key or section, `not-allowed` for a file that others may have written.
     """
     configuration = _read(path) if path is not None else _nearest()
     if configuration is None:
@@ -160,7 +160,7 @@ def _require_trusted(path: Path, status: os.stat_result) -> None:
         return
     raise SchemaError(
         f"{reason}, who could decide which SQL is run",
-        code="untrusted-configuration",
+        code="not-allowed",
         hint="if you trust the file, name it with --config, or change its owner and mode",
     )
 
@@ -224,7 +224,7 @@ def _text(key: str, value: Any) -> str:
             if name not in os.environ:
                 raise NotFoundError(
                     f"{key!r}: the environment variable {name!r} is not set",
-                    code="missing-secret",
+                    code="variable-not-found",
                     hint=f"set {name}",
                 )
             return os.environ[name]
@@ -233,7 +233,7 @@ def _text(key: str, value: Any) -> str:
             if is_secret(key) or mask_credentials(text) != text:
                 raise SchemaError(
                     f"{key!r} must not contain a secret",
-                    code="secret-in-configuration",
+                    code="exposed-secret",
                     hint=f'read it from an environment variable: {key} = {{ env = "NAME" }}',
                 )
             return text

@@ -50,7 +50,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
 
-        Codes: `module-not-allowed`, `unsupported-direction` (no `reader`),
+        Codes: `not-allowed`, `unsupported-direction` (no `reader`),
         `data-source-not-loadable`, `source-schema-mismatch`.
         """
         name = register_source(context, "reader")
@@ -79,7 +79,7 @@ def register_source(context: TableContext, method: str) -> str:
 def load_source(context: TableContext, method: str) -> Any:
     """Return a table's class, which must have the method ``reader`` or ``writer``.
 
-    Codes: `module-not-allowed`, `unsupported-direction`, `data-source-not-loadable`.
+    Codes: `not-allowed`, `unsupported-direction`, `data-source-not-loadable`.
     """
     from pyspark.sql.datasource import DataSource
 
@@ -104,7 +104,7 @@ def _load_class(path: str, allowed: Sequence[str]) -> Any:
     if not any(module == entry or module.startswith(f"{entry}.") for entry in allowed):
         raise UnsupportedError(
             f"the module {module!r} is not among those that tables may import",
-            code="module-not-allowed",
+            code="not-allowed",
             hint=f"if you trust it: SET '{ALLOWED.key}' = '{module}'",
         )
     from pyspark.sql.datasource import DataSource

@@ -125,8 +125,8 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     def stage(self, context: WriteContext) -> Stage:
         """Return a hidden directory for CREATE or REPLACE TABLE AS; None for INSERT.
 
-        Codes: `path-not-empty` (the directory of a new table contains files), `not-a-directory`,
-        `file-system-failed`.
+        Codes: `path-not-empty` (the directory of a new table contains files),
+        `invalid-option-value`, `file-system-failed`.
         """
         if not context.creates:
             return Unstaged()

@@ -295,7 +295,7 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
     """Check the options of a table, and raise all errors at once.
 
     Codes: `missing-option`, `invalid-option-value`, `unknown-option`,
-    `incomplete-watermark-alignment`.
+    `conflicting-options`.
     """
     declared = connector.declared(options)
     problems = Gathering()
@@ -672,7 +672,7 @@ def _check_alignment(options: Mapping[str, str]) -> None:
     pair = ("scan.watermark.alignment.group", "scan.watermark.alignment.max-drift")
     if sum(key in options for key in pair) == 1:
         raise SchemaError(
-            f"{pair[0]} and {pair[1]} must be set together", code="incomplete-watermark-alignment"
+            f"{pair[0]} and {pair[1]} must be set together", code="conflicting-options"
         )
 
 

@@ -67,8 +67,8 @@ class OptionReferences:
         ``$${env:NAME}`` is the text ``${env:NAME}``.
 
         Raises:
-            UnsupportedError: with code `option-reference-not-allowed`.
-            NotFoundError: with code `option-reference-not-found` for a variable or file that does
+            UnsupportedError: with code `not-allowed`.
+            NotFoundError: with code `variable-not-found` for a variable or file that does
                 not exist, or cannot be read.
         """
         return {key: self._resolve_value(key, value) for key, value in options.items()}
@@ -93,14 +93,14 @@ class OptionReferences:
         if name not in self._variables:
             raise UnsupportedError(
                 f"the variable {show(name)} of the process is not allowed in options",
-                code="option-reference-not-allowed",
+                code="not-allowed",
                 hint=f"if scripts may read it, call allow_option_references([{name!r}]) of the "
                 f"environment, or run schema-core --allow-env {show(name)}",
             )
         if name not in os.environ:
             raise NotFoundError(
                 f"there is no variable {show(name)} of the process",
-                code="option-reference-not-found",
+                code="variable-not-found",
                 hint="set it before the program starts",
             )
         return os.environ[name]
@@ -112,7 +112,7 @@ class OptionReferences:
         if not path.is_absolute() or not any(map(target.is_relative_to, self._directories)):
             raise UnsupportedError(
                 f"the file {show(name)} is not in a directory that is allowed in options",
-                code="option-reference-not-allowed",
+                code="not-allowed",
                 hint="if scripts may read its directory, call allow_option_references("
                 "directories=[...]) of the environment, or run schema-core --allow-files DIRECTORY",
             )
@@ -123,12 +123,12 @@ class OptionReferences:
         except (OSError, ValueError) as error:
             raise NotFoundError(
                 f"the file {show(name)} cannot be read: {type(error).__name__}",
-                code="option-reference-not-found",
+                code="variable-not-found",
             ) from None
         if len(content) > MAX_FILE:
             raise NotFoundError(
                 f"the file {show(name)} is larger than {MAX_FILE:,} bytes",
-                code="option-reference-not-found",
+                code="variable-not-found",
             )
         return text.removesuffix("\n").removesuffix("\r")
 

@@ -282,9 +282,9 @@ class TableEnvironment:
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `feature-not-supported` for another statement;
-                `feature-not-supported` where it needs what only this process has: temporary
-                functions, new tables in a catalog in memory.
+            UnsupportedError: with code `feature-not-supported` for another statement, or one
+                that needs what only this process has: temporary functions, new tables in a catalog
+                in memory.
             SchemaCoreError: every error of the statement before its job.
 
         >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
@@ -874,7 +874,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `unknown-catalog-type` or `invalid-catalog-option`.
+            SchemaError: with code `unknown-catalog-type` or `unknown-option`.
         """
         given = catalog_descriptor
         descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)

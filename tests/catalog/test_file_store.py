@@ -220,8 +220,8 @@ def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
     ("options", "code"),
     [
         ({"kind": "cloud"}, "unknown-catalog-store-kind"),
-        ({"kind": "file"}, "invalid-catalog-store-option"),
-        ({"kind": "file", "file.path": "x", "file.paht": "y"}, "invalid-catalog-store-option"),
+        ({"kind": "file"}, "missing-option"),
+        ({"kind": "file", "file.path": "x", "file.paht": "y"}, "unknown-option"),
     ],
 )
 def test_invalid_options_are_refused(options: dict[str, str], code: str) -> None:

@@ -110,7 +110,7 @@ def test_what_the_catalog_sets_is_refused(environment: TableEnvironment) -> None
 def test_the_warehouse_is_a_local_directory(options: dict[str, str]) -> None:
     with pytest.raises(SchemaError) as caught:
         ManagedStorage.of(options)
-    assert "invalid-catalog-option" == caught.value.code
+    assert "invalid-option-value" == caught.value.code
     with pytest.raises(SchemaError):
         SqlCatalog("c", "sqlite://", warehouse="relative")
     assert ManagedStorage.of({"warehouse": "file:///x/"}) == ManagedStorage("/x")

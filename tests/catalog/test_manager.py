@@ -248,7 +248,7 @@ def test_stored_catalog_is_opened_at_first_use() -> None:
     [
         ({}, "unknown-catalog-type"),
         ({"type": "nope"}, "unknown-catalog-type"),
-        ({"type": "generic_in_memory", "color": "red"}, "invalid-catalog-option"),
+        ({"type": "generic_in_memory", "color": "red"}, "unknown-option"),
         ({"type": "generic_in_memory", "default-database": ""}, "invalid-name"),
     ],
 )

@@ -321,11 +321,11 @@ def test_a_malformed_entry_is_reported_by_name(file: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({}, "invalid-catalog-option"),
-        ({"url": "sqlite:///x.db", "file": "y"}, "invalid-catalog-option"),
-        ({"url": "no url"}, "invalid-catalog-url"),
-        ({"url": "nosuch://host/db"}, "invalid-catalog-url"),
-        ({"url": "postgresql://ann:canary@host/db"}, "secret-in-url"),
+        ({}, "missing-option"),
+        ({"url": "sqlite:///x.db", "file": "y"}, "unknown-option"),
+        ({"url": "no url"}, "invalid-option-value"),
+        ({"url": "nosuch://host/db"}, "invalid-option-value"),
+        ({"url": "postgresql://ann:canary@host/db"}, "exposed-secret"),
         ({"url": "sqlite:///x.db", "default-database": " "}, "invalid-name"),
     ],
 )

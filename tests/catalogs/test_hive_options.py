@@ -46,7 +46,7 @@ def test_settings_of_the_conf_dir_are_read(tmp_path: Path) -> None:
     [
         ({"hive_conf_dir": "nowhere"}, "not-found"),
         ({"store_profile": "hive-db2"}, "invalid-argument"),
-        ({"hive_conf": "x"}, "invalid-catalog-option"),
+        ({"hive_conf": "x"}, "unknown-option"),
         ({"default_database": " "}, "invalid-name"),
     ],
 )

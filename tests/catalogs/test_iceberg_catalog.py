@@ -68,8 +68,8 @@ def test_options_that_the_catalog_chooses(env: TableEnvironment, key: str) -> No
     [
         ("write.parquet.compresion-codec", "zstd", "unknown-option"),
         ("read.nonsense", "1", "unknown-option"),
-        ("write.format.default", "orc", "iceberg-property-not-supported"),
-        ("write.wap.enabled", "true", "iceberg-property-not-supported"),
+        ("write.format.default", "orc", "option-not-supported"),
+        ("write.wap.enabled", "true", "option-not-supported"),
     ],
 )
 def test_properties_without_effect_are_refused(
@@ -251,13 +251,13 @@ def test_a_warehouse_is_any_directory(
         ({"warehouse": "s3:/bucket/x"}, "missing-option"),
         ({"warehouse": "file://host/x"}, "missing-option"),
         ({"warehouse": "~/x"}, "invalid-option-value"),
-        ({"warehouse": "x", "property.type": "in-memory"}, "iceberg-property-not-supported"),
-        ({"warehouse": "x", "property.warehouse": "y"}, "iceberg-property-not-supported"),
-        ({"property.py-io-impl": "os.system"}, "iceberg-property-not-supported"),
-        ({"property.py-catalog-impl": "a.B"}, "iceberg-property-not-supported"),
-        ({"property.s3.retry-strategy-impl": "a.B"}, "iceberg-property-not-supported"),
-        ({"property.write.py-location-provider.impl": "a.B"}, "iceberg-property-not-supported"),
-        ({"property.auth": "basic"}, "iceberg-property-not-supported"),
+        ({"warehouse": "x", "property.type": "in-memory"}, "option-not-supported"),
+        ({"warehouse": "x", "property.warehouse": "y"}, "option-not-supported"),
+        ({"property.py-io-impl": "os.system"}, "option-not-supported"),
+        ({"property.py-catalog-impl": "a.B"}, "option-not-supported"),
+        ({"property.s3.retry-strategy-impl": "a.B"}, "option-not-supported"),
+        ({"property.write.py-location-provider.impl": "a.B"}, "option-not-supported"),
+        ({"property.auth": "basic"}, "option-not-supported"),
     ],
 )  # fmt: skip
 def test_options_of_a_catalog_are_refused(
@@ -364,7 +364,7 @@ def test_properties_of_tables_do_not_name_classes(
     env: TableEnvironment, name: str, value: str
 ) -> None:
     """Neither options, nor properties that another program has set."""
-    refusal = "iceberg-property-not-supported"
+    refusal = "option-not-supported"
     assert code(env, f"CREATE TABLE t (a INT) WITH ('{name}' = '{value}')") == refusal
 
     env.execute_sql("CREATE TABLE t (a INT)")

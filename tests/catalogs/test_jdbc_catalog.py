@@ -92,7 +92,7 @@ def test_what_is_not_there_is_not_found(environment: TableEnvironment) -> None:
 def test_urls_of_other_forms_are_refused(url: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         JdbcCatalog("c", "d", None, None, url)
-    assert "invalid-catalog-url" == caught.value.code
+    assert "invalid-option-value" == caught.value.code
 
 
 def test_a_missing_file_is_not_created(tmp_path: Path) -> None:

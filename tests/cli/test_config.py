@@ -204,7 +204,7 @@ def test_a_file_that_others_may_have_written_is_refused(
     refused = check(*DEFINED)
 
     assert 2 == refused.exit_code
-    assert "error[untrusted-configuration]" in refused.stderr
+    assert "error[not-allowed]" in refused.stderr
     assert str(file) in refused.stderr
 
     named = check(*DEFINED, SCHEMA_CORE_CONFIG=str(file))

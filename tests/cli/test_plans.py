@@ -74,4 +74,4 @@ def test_a_plan_needs_its_secrets(script: Path, tmp_path: Path) -> None:
     called("compile-plan", script, "-o", output)
     done = called("run-plan", output)
     assert done.exit_code == WRONG
-    assert "error[missing-secret]" in done.stderr
+    assert "error[variable-not-found]" in done.stderr

@@ -126,7 +126,7 @@ def test_secrets_are_references(env: TableEnvironment, monkeypatch: pytest.Monke
     other = environment()
     with pytest.raises(NotFoundError, match="SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN") as caught:
         other.execute_plan(PlanReference.from_json_string(text))
-    assert caught.value.code == "missing-secret"
+    assert caught.value.code == "variable-not-found"
     monkeypatch.setenv("SCHEMA_CORE_SECRET_OPTIONS_MY_TOKEN", "swordfish")
     with pytest.raises(NotFoundError, match="SECRET_C_DEFAULT_SOURCE_PASSWORD"):
         other.execute_plan(PlanReference.from_json_string(text))

@@ -119,7 +119,7 @@ def test_a_deprecated_key_suggests_its_replacement() -> None:
         ({"topic": "t", "size": "big"}, ["invalid-option-value"]),
         ({"topic": "t", "sise": "1"}, ["unknown-option"]),
         ({"topic": "t", "properties": "a:b"}, ["unknown-option"]),
-        ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["incomplete-watermark-alignment"]),
+        ({"topic": "t", "scan.watermark.alignment.group": "g"}, ["conflicting-options"]),
         ({"size": "x", "more": "y"}, ["missing-option", "invalid-option-value", "unknown-option"]),
     ],
 )

@@ -172,7 +172,7 @@ def test_a_catalog_of_a_package(environment: TableEnvironment) -> None:
     assert "toys" == environment.get_current_database()
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("CREATE CATALOG other WITH ('type' = 'toy', 'hom' = 'x')")
-    assert ("invalid-catalog-option", "did you mean 'home'?") == (
+    assert ("unknown-option", "did you mean 'home'?") == (
         caught.value.code,
         caught.value.hint,
     )

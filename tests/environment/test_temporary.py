@@ -103,7 +103,7 @@ def test_shadowing_can_be_denied(environment: TableEnvironment, make: Any) -> No
     environment.execute_sql(DENY)
     with pytest.raises(SchemaError) as caught:
         make(environment)
-    assert "shadowing-denied" == caught.value.code
+    assert "not-allowed" == caught.value.code
     assert [] == environment.list_hidden()
 
     environment.create_temporary_table("free", TABLE)
@@ -120,7 +120,7 @@ def test_a_permanent_table_hidden_by_a_temporary_one_is_refused(
     environment.execute_sql(DENY)
     with pytest.raises(SchemaError) as caught:
         environment.create_table("u", TABLE)
-    assert "shadowing-denied" == caught.value.code
+    assert "not-allowed" == caught.value.code
 
     environment.drop_temporary_table("u")
     assert environment.create_table("u", TABLE)

@@ -74,7 +74,7 @@ def test_variables_are_replaced_or_required() -> None:
     assert "\nUSE ${db};\n" == file.script("up")
     with pytest.raises(SchemaCoreError) as caught:
         file.script("up", {})
-    assert "migration-variable-missing" == caught.value.code
+    assert "variable-not-found" == caught.value.code
 
 
 def test_values_are_quoted_in_literals_and_text_is_escaped() -> None:

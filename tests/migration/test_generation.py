@@ -581,5 +581,5 @@ def test_a_variable_without_a_value_is_kept_in_options_only(
         with pytest.raises(SchemaCoreError) as caught:
             generate(environment, tmp_path, text)
         (diagnostic,) = caught.value.diagnostics
-        assert "migration-variable-missing" == diagnostic.code
+        assert "variable-not-found" == diagnostic.code
         assert (str(tmp_path / "tables.sql"), line) == (diagnostic.file, diagnostic.line)

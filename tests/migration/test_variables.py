@@ -70,6 +70,6 @@ def test_a_missing_variable_is_located() -> None:
         file.fill_script("up", {})
 
     (diagnostic,) = caught.value.diagnostics
-    assert ("migration-variable-missing", 3, 12) == (
+    assert ("variable-not-found", 3, 12) == (
         diagnostic.code, diagnostic.line, diagnostic.column,
     )  # fmt: skip

@@ -561,7 +561,7 @@ REFUSED: Final = (
     Refused(
         "a variable without a value",
         "ALTER TABLE goods_csv SET ('sink.parallelism' = '${cores}');",
-        "migration-variable-missing",
+        "variable-not-found",
         "cores",
     ),
     Refused("a job", "SELECT * FROM people;", "migration-statement-not-allowed"),

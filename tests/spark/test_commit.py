@@ -229,7 +229,7 @@ def test_a_file_as_table_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SchemaError) as caught:
         FileStage(Directory(LocalFiles(), str(tmp_path / "file"))).check()
 
-    assert "not-a-directory" == caught.value.code
+    assert "invalid-option-value" == caught.value.code
 
 
 def test_a_file_of_the_same_name_is_not_overwritten(directory: Directory) -> None:
@@ -632,7 +632,7 @@ def test_a_write_does_not_follow_a_link_out_of_the_table(
         stage.commit()
     stage.abort()
 
-    assert "link-not-followed" == caught.value.code
+    assert "not-allowed" == caught.value.code
     assert str(root / link) in caught.value.problem
     assert before == content_of(Directory(LocalFiles(), str(elsewhere)))
     assert [] == hidden(directory)

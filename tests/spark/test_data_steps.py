@@ -293,7 +293,7 @@ def test_a_missing_variable_does_not_keep_the_claim(
 
     with pytest.raises(SchemaCoreError) as caught:
         make(text).upgrade()
-    assert "migration-variable-missing" == caught.value.code
+    assert "variable-not-found" == caught.value.code
     unfinished = migrator.catalog.find_unfinished_migration()
     assert unfinished is not None
     assert unfinished.progress is not None

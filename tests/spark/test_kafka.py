@@ -128,21 +128,21 @@ def test_options_of_scans(options: dict[str, str | None], expected: dict[str, st
     ("options", "expected"),
     [
         ({"scan.bounded.mode": "unbounded"}, "unbounded-table"),
-        ({"scan.bounded.mode": "group-offsets"}, "invalid-kafka-options"),
-        ({"scan.startup.mode": "group-offsets"}, "invalid-kafka-options"),
+        ({"scan.bounded.mode": "group-offsets"}, "conflicting-options"),
+        ({"scan.startup.mode": "group-offsets"}, "conflicting-options"),
         (
             {"scan.startup.mode": "group-offsets", "properties.auto.offset.reset": "first"},
-            "invalid-kafka-options",
+            "conflicting-options",
         ),
-        ({"scan.startup.mode": "timestamp"}, "invalid-kafka-options"),
-        ({"scan.bounded.mode": "specific-offsets"}, "invalid-kafka-options"),
-        ({"topic-pattern": "t.*"}, "invalid-kafka-options"),
+        ({"scan.startup.mode": "timestamp"}, "conflicting-options"),
+        ({"scan.bounded.mode": "specific-offsets"}, "conflicting-options"),
+        ({"topic-pattern": "t.*"}, "conflicting-options"),
         (
             {
                 "topic": "a;b", "scan.startup.mode": "specific-offsets",
                 "scan.startup.specific-offsets": "partition:0,offset:42",
             },
-            "invalid-kafka-options",
+            "conflicting-options",
         ),
         (
             {
@@ -180,7 +180,7 @@ def test_scans_that_sparks_source_cannot_do(
     settings = stream_settings(every) if is_stream else scan_settings(every, "t")
     with pytest.raises(SchemaCoreError) as caught:
         source_of(session, settings, is_stream=is_stream)
-    assert caught.value.code == "kafka-option-not-supported"
+    assert caught.value.code == "option-not-supported"
     assert install_command("kafka") in str(caught.value)
     assert source_of(session, scan_settings(BASE, "t"))[0] == "kafka"
 
@@ -194,23 +194,23 @@ def test_properties_that_are_not_passed_on() -> None:
 @pytest.mark.parametrize(
     ("columns", "options", "expected"),
     [
-        ("a INT", {"format": ""}, "invalid-kafka-options"),
-        ("a INT", {"value__format": "json"}, "invalid-kafka-options"),
+        ("a INT", {"format": ""}, "conflicting-options"),
+        ("a INT", {"value__format": "json"}, "conflicting-options"),
         ("a INT", {"format": "thrift"}, "unknown-format"),
-        ("a INT", {"key__format": "json"}, "invalid-kafka-options"),
-        ("a INT", {"key__fields": "a"}, "invalid-kafka-options"),
-        ("a INT", {"key__format": "raw", "key__fields": "b"}, "invalid-kafka-options"),
+        ("a INT", {"key__format": "json"}, "conflicting-options"),
+        ("a INT", {"key__fields": "a"}, "conflicting-options"),
+        ("a INT", {"key__format": "raw", "key__fields": "b"}, "conflicting-options"),
         (
             "k_a INT",
             {"key__format": "raw", "key__fields": "k_a", "key__fields_prefix": "k_"},
-            "invalid-kafka-options",
+            "conflicting-options",
         ),
-        ("a INT, PRIMARY KEY (a) NOT ENFORCED", {}, "invalid-kafka-options"),
+        ("a INT, PRIMARY KEY (a) NOT ENFORCED", {}, "conflicting-options"),
         ("a ARRAY<ARRAY<INT>>", {"format": "csv"}, "type-not-supported"),
         ("a MAP<INT, INT>", {"format": "json"}, "type-not-supported"),
         ("a INT, b INT", {"format": "raw"}, "type-not-supported"),
-        ("a INT", {"sink__delivery_guarantee": "exactly-once"}, "kafka-option-not-supported"),
-        ("a INT", {"sink__partitioner": "fixed"}, "kafka-option-not-supported"),
+        ("a INT", {"sink__delivery_guarantee": "exactly-once"}, "option-not-supported"),
+        ("a INT", {"sink__partitioner": "fixed"}, "option-not-supported"),
         ("a INT", {"json__level": "1"}, "unknown-option"),
         ("a INT", {"connector": "upsert-kafka", "scan__startup__mode": ""}, "unknown-option"),
     ],
@@ -263,7 +263,7 @@ def test_tables_are_declared_with_the_metadata_of_formats(
 
     assert "invalid-metadata-column" == unknown.value.code
     assert f"value.{key}" in str(unknown.value)
-    assert "invalid-kafka-options" == read.value.code
+    assert "conflicting-options" == read.value.code
 
 
 def test_metadata_of_formats_belongs_to_their_tables() -> None:
@@ -539,7 +539,7 @@ def test_changes_that_are_refused(
     create(environment, columns, **options)
 
     result, message = code(environment, "SELECT * FROM t")
-    assert "invalid-kafka-options" == result
+    assert "conflicting-options" == result
     assert "'debezium-json' is of changes" in message
 
 

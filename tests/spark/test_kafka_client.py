@@ -291,7 +291,7 @@ def test_properties_of_java(
         return
     with pytest.raises(SchemaCoreError) as caught:
         to_client_properties(properties)
-    assert caught.value.code == "kafka-option-not-supported"
+    assert caught.value.code == "option-not-supported"
     assert "made-up-secret" not in str(caught.value)
 
 
@@ -344,15 +344,15 @@ def test_rows_that_are_written_are_read(environment: TableEnvironment, broker: s
 @pytest.mark.parametrize(
     ("hint", "code", "part"),
     [
-        ("'properties.made.up' = '1'", "kafka-option-not-supported", "properties.made.up"),
-        ("'properties.sasl.jaas.config' = 'x'", "kafka-option-not-supported", "PlainLoginModule"),
-        ("'properties.acks' = 'maybe'", "kafka-option-not-supported", "acks"),
-        ("'scan.startup.mode' = 'group-offsets'", "invalid-kafka-options", "properties.group.id"),
-        ("'properties.group.id' = ' '", "invalid-kafka-options", "must not be blank"),
-        ("'properties.max.request.size' = '-5'", "kafka-option-not-supported", "max.request.size"),
+        ("'properties.made.up' = '1'", "option-not-supported", "properties.made.up"),
+        ("'properties.sasl.jaas.config' = 'x'", "option-not-supported", "PlainLoginModule"),
+        ("'properties.acks' = 'maybe'", "option-not-supported", "acks"),
+        ("'scan.startup.mode' = 'group-offsets'", "conflicting-options", "properties.group.id"),
+        ("'properties.group.id' = ' '", "conflicting-options", "must not be blank"),
+        ("'properties.max.request.size' = '-5'", "option-not-supported", "max.request.size"),
         (
             "'properties.ssl.ca.location' = '/no', 'properties.security.protocol' = 'SSL'",
-            "kafka-option-not-supported",
+            "option-not-supported",
             "'properties.*': ",
         ),
         ("'topic' = 'no-such-topic'", "job-failed", "topic 'no-such-topic' does not exist"),

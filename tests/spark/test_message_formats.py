@@ -137,9 +137,9 @@ def not_descriptors(tmp_path: Path) -> str:
         ("m ARRAY<STRING>", {}, "type-not-supported"),
         ("e DOUBLE", {}, "type-not-supported"),
         ("b STRING", {}, "type-not-supported"),
-        ("i INT", {"descriptor_file": ""}, "invalid-kafka-options"),
-        ("i INT", {"descriptor_file": "/no/file"}, "invalid-kafka-options"),
-        ("i INT", {"message_class_name": "com.shop3.Order"}, "invalid-kafka-options"),
+        ("i INT", {"descriptor_file": ""}, "conflicting-options"),
+        ("i INT", {"descriptor_file": "/no/file"}, "conflicting-options"),
+        ("i INT", {"message_class_name": "com.shop3.Order"}, "conflicting-options"),
         ("i INT", {"ignore_parse_errors": "maybe"}, "invalid-option-value"),
     ],
 )
@@ -160,7 +160,7 @@ def test_a_file_that_has_no_descriptors(
 ) -> None:
     create_protobuf(environment, "i INT", descriptor_file=not_descriptors)
 
-    assert "invalid-kafka-options" == code(environment, "SELECT * FROM t")[0]
+    assert "conflicting-options" == code(environment, "SELECT * FROM t")[0]
 
 
 def test_messages_of_protobuf_that_cannot_be_read(

@@ -178,7 +178,7 @@ def test_nothing_is_imported_that_is_not_allowed(environment: TableEnvironment) 
             environment.get_config().set(ALLOWED, allowed)
         for statement in ("SELECT * FROM p", "INSERT INTO p VALUES (1)"):
             error = refused(environment, statement)
-            assert error.code == "module-not-allowed"
+            assert error.code == "not-allowed"
             assert ALLOWED in str(error.hint)
     assert "antigravity" not in sys.modules
 

@@ -372,7 +372,7 @@ def test_streaming_jobs_that_are_refused(
         env.from_path("s").to_pandas()
     assert expected == caught.value.code
     env.execute_sql("RESET 'execution.checkpointing.dir'")
-    assert "missing-checkpoint" == refused(env, "INSERT INTO t SELECT id FROM s")
+    assert "missing-option" == refused(env, "INSERT INTO t SELECT id FROM s")
     env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
     assert "unbounded-table" == refused(env, "SELECT id FROM s")
 

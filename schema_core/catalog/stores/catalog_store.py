@@ -144,7 +144,7 @@ class FileCatalogStore(CatalogStore):
     """A directory of descriptors, created if necessary. Only its owner can read the files.
 
     Raises:
-        SchemaError: `invalid-argument` for what is not a path, `invalid-catalog-store-option` for a
+        SchemaError: `invalid-argument` for what is not a path, `invalid-option-value` for a
             path with a NUL character or a lone surrogate.
         ExternalError: from every method, `catalog-store-failed` for an I/O error, and
             `corrupt-catalog-file` for a malformed file.
@@ -155,7 +155,7 @@ class FileCatalogStore(CatalogStore):
         if _NOT_IN_PATHS.search(str(path)):
             raise SchemaError(
                 f"invalid path of a catalog store: {show(str(path))}",
-                code="invalid-catalog-store-option",
+                code="invalid-option-value",
             )
 
     def open(self) -> None:
@@ -230,7 +230,7 @@ class FileCatalogStore(CatalogStore):
 def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     """Return the configured store, by default one in memory.
 
-    Errors: `unknown-catalog-store-kind`; `invalid-catalog-store-option` for an unknown option, or
+    Errors: `unknown-catalog-store-kind`; `unknown-option` for an unknown option, or
     without a required path.
     """
     kind = configuration.get(KIND, "generic_in_memory")
@@ -246,13 +246,13 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     if unknown := sorted(given - {PATH}):
         raise SchemaError(
             f"unknown options of a file catalog store: {', '.join(unknown)}",
-            code="invalid-catalog-store-option",
+            code="unknown-option",
             hint=similar(unknown[0], [PATH]),
         )
     if PATH not in given:
         raise SchemaError(
             f"a file catalog store requires the option {PATH!r}",
-            code="invalid-catalog-store-option",
+            code="missing-option",
         )
     return FileCatalogStore(configuration[PATH])
 

@@ -364,7 +364,7 @@ def make_hive_catalog(name: str, options: Mapping[str, str]) -> HiveCatalog:
     A session that is started here uses an embedded Derby in the current directory unless
     ``hive-conf-dir`` names another metastore. A running session is used as it is. Flink's option
     `hive-version` has no effect: pyspark includes one client. Errors: `invalid-argument` for
-    `store-profile`, `invalid-catalog-option` for a `warehouse` that is not an absolute local path,
+    `store-profile`, `invalid-option-value` for a `warehouse` that is not an absolute local path,
     `not-found` for a directory without configuration files.
     """
     default = options.get(DEFAULT_DATABASE, "default")

@@ -118,7 +118,7 @@ def encode_definition(
     Raises:
         UnsupportedError: with code `not-in-iceberg` for a table without a connector whose columns
             have types that Iceberg lacks, for buckets, and for options with reserved names; with
-            code `iceberg-property-not-supported` for options that name classes, or as
+            code `option-not-supported` for options that name classes, or as
             `require_table_properties`.
         SchemaError: with code `invalid-option-value` for the options of partitions and order; with
             code `unknown-option` as `require_table_properties`.

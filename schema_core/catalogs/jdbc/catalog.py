@@ -48,7 +48,7 @@ class JdbcCatalog(Catalog):
             ``jdbc:mysql://host:3306`` or ``jdbc:sqlite:/directory``.
 
     Raises:
-        SchemaError: with code `invalid-catalog-url`, `invalid-name` or `invalid-argument`.
+        SchemaError: with code `invalid-option-value`, `invalid-name` or `invalid-argument`.
         NotFoundError: with code `missing-extra` without SQLAlchemy.
     """
 
@@ -73,7 +73,7 @@ class JdbcCatalog(Catalog):
         if prefix is None or not address or "?" in address or "@" in address:
             raise SchemaError(
                 "invalid base URL of a JDBC catalog",
-                code="invalid-catalog-url",
+                code="invalid-option-value",
                 hint="write it as jdbc:postgresql://host:5432, jdbc:mysql://host:3306 or "
                 "jdbc:sqlite:/directory, without a database",
             )

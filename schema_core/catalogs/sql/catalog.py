@@ -197,8 +197,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     managed: their files are below it, in `warehouse_format` or a table's option ``format``.
 
     Raises:
-        SchemaError: with code `invalid-catalog-url`, `secret-in-url` for a URL with a password, or
-            `invalid-catalog-option` for a warehouse that is not such a path.
+        SchemaError: with code `invalid-option-value`, `exposed-secret` for a URL with a password,
+            or `invalid-option-value` for a warehouse that is not such a path.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")
@@ -276,11 +276,11 @@ class SqlCatalog(StoredCatalog[SqlObject]):
 
 
 def make_sql_catalog(name: str, options: Mapping[str, str]) -> SqlCatalog:
-    """Return the catalog of a CREATE CATALOG statement (`invalid-catalog-option` without a URL)."""
+    """Return the catalog of a CREATE CATALOG statement (`missing-option` without a URL)."""
     if "url" not in options:
         raise SchemaError(
             "a catalog of type 'sql' requires the option 'url'",
-            code="invalid-catalog-option",
+            code="missing-option",
             hint="set it to a URL such as sqlite:///catalog.db",
         )
     ManagedStorage.of(options)

@@ -343,7 +343,7 @@ def _names_starting_with(prefix: str, has_ranges: bool) -> sa.Select[Any]:
 class EntryStore:
     """The entries in the database at a SQLAlchemy URL.
 
-    Errors: `invalid-catalog-url`, `secret-in-url` for a URL with a password, `missing-driver`.
+    Errors: `invalid-option-value`, `exposed-secret` for a URL with a password, `missing-driver`.
     """
 
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
@@ -406,13 +406,13 @@ def _address(url: str, username: str | None, password: str | None) -> sa.URL:
     if address is None:  # raised here, the error has no __context__ with the URL
         raise SchemaError(
             "invalid catalog URL",
-            code="invalid-catalog-url",
+            code="invalid-option-value",
             hint="write it as sqlite:///file.db or postgresql+psycopg://host/database",
         )
     if address.password is not None or any(map(is_secret, address.query)):
         raise SchemaError(
             "the catalog URL contains a password, but URLs are not masked",
-            code="secret-in-url",
+            code="exposed-secret",
             hint="set the option 'password' instead",
         )
     return address.set(username=username or address.username, password=password)
@@ -440,12 +440,12 @@ def _engine(address: sa.URL) -> sa.Engine:
     except NoSuchModuleError:
         raise SchemaError(
             f"unknown database {address.drivername!r} in the catalog URL",
-            code="invalid-catalog-url",
+            code="invalid-option-value",
         ) from None
     except SQLAlchemyError:
         raise SchemaError(
             f"invalid catalog URL for {address.get_backend_name()}",
-            code="invalid-catalog-url",
+            code="invalid-option-value",
             hint="write the path of the file without a user: sqlite:///file.db" if sqlite else None,
         ) from None
     if sqlite:

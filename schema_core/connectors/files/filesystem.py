@@ -499,7 +499,7 @@ class FilesystemConnector:
 
         Raises:
             SchemaError: with code `path-not-empty` if the directory of a new table contains files,
-                `not-a-directory`, `type-not-supported`.
+                `invalid-option-value`, `type-not-supported`.
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced

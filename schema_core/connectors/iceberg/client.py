@@ -69,7 +69,7 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
         SchemaError: with code `missing-option` for a catalog in a SQL database without a warehouse,
             or without the URI of the database of a remote warehouse; with code
             `invalid-option-value` for a warehouse in a home directory.
-        UnsupportedError: with code `iceberg-property-not-supported`.
+        UnsupportedError: with code `option-not-supported`.
         NotFoundError: with code `missing-extra` without the client of a metastore.
     """
     given = {key: option.of(options) for key, option in OWN.items()}
@@ -114,7 +114,7 @@ def require_property(name: str) -> None:
     """Require a property of pyiceberg that names no class and is not an option of this library.
 
     Raises:
-        UnsupportedError: with code `iceberg-property-not-supported`.
+        UnsupportedError: with code `option-not-supported`.
     """
     if name in OWN:
         problem, hint = "is an option", f"set the option {OWN[name].key!r}"
@@ -124,7 +124,7 @@ def require_property(name: str) -> None:
         require_no_class((name,))
         return
     raise UnsupportedError(
-        f"the property {name!r} {problem}", code="iceberg-property-not-supported", hint=hint
+        f"the property {name!r} {problem}", code="option-not-supported", hint=hint
     )
 
 
@@ -132,13 +132,13 @@ def require_no_class(names: Iterable[str]) -> None:
     """Refuse properties with the names of classes, which pyiceberg would import and call.
 
     Raises:
-        UnsupportedError: with code `iceberg-property-not-supported`.
+        UnsupportedError: with code `option-not-supported`.
     """
     for name in names:
         if CLASS.search(name):
             raise UnsupportedError(
                 f"the property {name!r} names a class, which pyiceberg would import and call",
-                code="iceberg-property-not-supported",
+                code="option-not-supported",
                 hint="omit it",
             )
 
@@ -164,7 +164,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """Return the catalog that options describe; errors as `iceberg_errors`.
 
     The properties of its tables may come from anyone: a table whose properties name a class is not
-    loaded (`iceberg-property-not-supported`).
+    loaded (`option-not-supported`).
     """
     properties = catalog_properties(options)
     with iceberg_errors():

@@ -163,14 +163,14 @@ def require_table_properties(properties: Mapping[str, str]) -> None:
     Raises:
         SchemaError: with code `unknown-option` for a name with a prefix of Iceberg that it does not
             define.
-        UnsupportedError: with code `iceberg-property-not-supported` for what is not written as a
+        UnsupportedError: with code `option-not-supported` for what is not written as a
             property has it.
     """
     for key, value in properties.items():
         if key in FIXED and value.strip().lower() not in FIXED[key]:
             raise UnsupportedError(
                 f"the property {key!r} cannot be {value!r}: tables are not written so",
-                code="iceberg-property-not-supported",
+                code="option-not-supported",
                 hint=f"omit it, or set it to {FIXED[key][0]!r}",
             )
         is_theirs = key.partition(".")[0] in PREFIXES and "." in key

@@ -247,9 +247,9 @@ class JdbcConnector(
         """Return the columns of a table, as Spark's JDBC source reads them.
 
         Raises:
-            SchemaError: with code `incomplete-jdbc-options`, `column-not-in-database` or
+            SchemaError: with code `conflicting-options`, `column-not-in-database` or
                 `jdbc-type-mismatch`.
-            UnsupportedError: with code `unknown-jdbc-url` or `type-not-supported`.
+            UnsupportedError: with code `invalid-option-value` or `type-not-supported`.
             NotFoundError: with code `missing-jdbc-driver`.
             DatabaseError: with code `jdbc-failed`.
         """
@@ -503,8 +503,8 @@ class DatabaseTable:
     """The table of a database that options name.
 
     Raises:
-        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
-        UnsupportedError: with code `unknown-jdbc-url`.
+        SchemaError: with code `conflicting-options` or `invalid-option-value`.
+        UnsupportedError: with code `invalid-option-value`, for the URL of an unsupported database.
     """
 
     def __init__(self, context: TableContext) -> None:
@@ -779,7 +779,7 @@ def check_options(options: Mapping[str, str]) -> None:
     """Refuse incomplete groups of options, and bounds in the wrong order.
 
     Raises:
-        SchemaError: with code `incomplete-jdbc-options` or `invalid-option-value`.
+        SchemaError: with code `conflicting-options` or `invalid-option-value`.
     """
     together = (USERNAME, PASSWORD), (COLUMN, PARTITIONS, LOWER, UPPER), (CACHE_ROWS, CACHE_TTL)
     for group in together:
@@ -788,7 +788,7 @@ def check_options(options: Mapping[str, str]) -> None:
         if present and missing:
             raise SchemaError(
                 f"{', '.join(present)} must be set together with {', '.join(missing)}",
-                code="incomplete-jdbc-options",
+                code="conflicting-options",
             )
     if COLUMN.key in options and (LOWER.of(options) or 0) > (UPPER.of(options) or 0):
         raise SchemaError(

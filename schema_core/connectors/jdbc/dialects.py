@@ -484,7 +484,7 @@ def dialect_of(url: str) -> JdbcDialect:
     """Return the dialect of a JDBC URL.
 
     Raises:
-        UnsupportedError: with code `unknown-jdbc-url`.
+        UnsupportedError: with code `invalid-option-value`.
     """
     for dialect in DIALECTS:
         if url.lower().startswith(dialect.prefixes):
@@ -493,7 +493,7 @@ def dialect_of(url: str) -> JdbcDialect:
     start = ":".join(url.split(":", 2)[:2]) if url.count(":") > 1 else ""
     raise UnsupportedError(
         f"there is no dialect for the URL of option 'url'{start and f', which begins {start!r}'}",
-        code="unknown-jdbc-url",
+        code="invalid-option-value",
         hint=similar(f"{start}:", prefixes) or f"begin the URL with one of {', '.join(prefixes)}",
     )
 

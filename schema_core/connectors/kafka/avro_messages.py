@@ -139,7 +139,7 @@ class AvroMessages:
         """Return the Avro schema of a message: that of the table, or the option `schema`.
 
         Raises:
-            SchemaError: with code `type-not-supported` or `invalid-kafka-options`.
+            SchemaError: with code `type-not-supported` or `conflicting-options`.
         """
         fields = [RowField(name, type_) for name, type_ in columns.items()]
         try:
@@ -158,14 +158,14 @@ class AvroMessages:
             _parse(declared)
         except Exception:  # noqa: BLE001 - fastavro's errors have no common class
             raise SchemaError(
-                f"the option {key!r} is not an Avro schema", code="invalid-kafka-options"
+                f"the option {key!r} is not an Avro schema", code="conflicting-options"
             ) from None
         # as in Flink, a union of the record with `null` is written as the record
         shapes = [_shape(_without_null(item), {}) for item in (declared, schema)]
         if shapes[0] != shapes[1]:
             raise SchemaError(
                 f"the schema of the option {key!r} does not match the columns of the table",
-                code="invalid-kafka-options",
+                code="conflicting-options",
                 hint=f"the columns have the schema {json.dumps(schema)}",
             )
         return declared
@@ -197,7 +197,7 @@ class AvroMessages:
         if not subject:
             raise SchemaError(
                 f"the option '{self.identifier}.subject' must be set",
-                code="invalid-kafka-options",
+                code="conflicting-options",
             )
         registry = SchemaRegistry.of(self.identifier, options)
         return AvroEncoder(schema, dict(columns), schema_id=registry.register(subject, schema))

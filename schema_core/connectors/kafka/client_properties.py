@@ -61,7 +61,7 @@ def to_client_properties(properties: Mapping[str, str]) -> dict[str, str]:
     {'bootstrap.servers': 'h:9092', 'message.max.bytes': '9'}
 
     Raises:
-        UnsupportedError: with code `kafka-option-not-supported`, for files of keys and login
+        UnsupportedError: with code `option-not-supported`, for files of keys and login
             modules of Java only, and for librdkafka's settings of tests.
     """
     result: dict[str, str] = {}
@@ -102,9 +102,7 @@ def name_of_property(reason: str, properties: Mapping[str, str]) -> str:
 
 def not_supported(key: str, reason: str, hint: str) -> UnsupportedError:
     """Return the error for a property that librdkafka does not have."""
-    return UnsupportedError(
-        f"'properties.{key}': {reason}", code="kafka-option-not-supported", hint=hint
-    )
+    return UnsupportedError(f"'properties.{key}': {reason}", code="option-not-supported", hint=hint)
 
 
 def _login(text: str) -> dict[str, str]:

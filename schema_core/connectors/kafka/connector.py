@@ -131,7 +131,7 @@ class MessageLayout:
 
     @classmethod
     def of(cls, context: TableContext, fields: Sequence[str] | None = None) -> MessageLayout:
-        """Return a table's layout (`invalid-kafka-options`).
+        """Return a table's layout (`conflicting-options`).
 
         `fields` are the key columns of `upsert-kafka`.
         """
@@ -159,7 +159,7 @@ class MessageLayout:
 def value_format(options: Options) -> MessageFormat:
     """Return the format of a table's values.
 
-    `invalid-kafka-options` unless one of the two options is set.
+    `conflicting-options` unless one of the two options is set.
     """
     formats = [option for option in options_of.VALUE if option.key in options]
     if len(formats) != 1:
@@ -223,7 +223,7 @@ class KafkaConnector(ConnectorBase):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the messages within the bounds; those without a value are skipped.
 
-        Codes: `invalid-kafka-options`, `unbounded-table`, `kafka-option-not-supported`,
+        Codes: `conflicting-options`, `unbounded-table`, `option-not-supported`,
         `type-not-supported`, `missing-kafka`.
         """
         layout = self.layout(context)
@@ -378,7 +378,7 @@ class UpsertKafkaConnector(KafkaConnector, SupportsUpsert):
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.UPSERT
 
     def layout(self, context: TableContext) -> MessageLayout:
-        """Return the layout; the key has the PRIMARY KEY's columns (`invalid-kafka-options`)."""
+        """Return the layout; the key has the PRIMARY KEY's columns (`conflicting-options`)."""
         key = context.table.resolved_schema.primary_key
         if key is None:
             raise invalid("a table of the connector 'upsert-kafka' requires a PRIMARY KEY")
@@ -428,7 +428,7 @@ def source_of(
 
     Raises:
         NotFoundError: `missing-kafka` if there is none.
-        UnsupportedError: `kafka-option-not-supported` for what the source cannot do.
+        UnsupportedError: `option-not-supported` for what the source cannot do.
     """
     required = requires_client(settings, is_stream=is_stream)
     is_in_spark = _has_kafka(session)
@@ -440,7 +440,7 @@ def source_of(
     if is_in_spark and required is not None:
         raise UnsupportedError(
             f"Spark's Kafka source cannot {required}",
-            code="kafka-option-not-supported",
+            code="option-not-supported",
             hint=f"{install}, or change the option",
         )
     raise NotFoundError(
@@ -476,7 +476,7 @@ def _check_pattern(pattern: str | None) -> None:
         except (UdfError, re.error) as error:
             raise UnsupportedError(
                 f"{options_of.PATTERN.key!r}: {error}",
-                code="kafka-option-not-supported",
+                code="option-not-supported",
                 hint="list the topics in 'topic'",
             ) from None
 

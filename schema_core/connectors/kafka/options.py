@@ -37,7 +37,7 @@ def _at_least_once(text: str) -> str:
     if guarantee == "exactly-once":
         raise UnsupportedError(
             "Spark's Kafka sink writes each row at least once",
-            code="kafka-option-not-supported",
+            code="option-not-supported",
             hint="set the option to 'at-least-once'",
         )
     return guarantee
@@ -48,7 +48,7 @@ def _only(keyword: str) -> Callable[[str], str]:
         if text != keyword:
             raise UnsupportedError(
                 f"Spark's Kafka sink supports only {keyword!r}, got {text!r}",
-                code="kafka-option-not-supported",
+                code="option-not-supported",
                 hint="remove the option",
             )
         return text
@@ -59,7 +59,7 @@ def _only(keyword: str) -> Callable[[str], str]:
 def _never(text: str) -> str:
     raise UnsupportedError(
         "Spark's Kafka sink has no transactions",
-        code="kafka-option-not-supported",
+        code="option-not-supported",
         hint="remove the option",
     )
 
@@ -179,7 +179,7 @@ def topics(options: Options) -> list[str]:
 
 
 def check_topics(options: Options, *, writes: bool) -> None:
-    """Require either topics or a pattern, and one topic to write to (`invalid-kafka-options`)."""
+    """Require either topics or a pattern, and one topic to write to (`conflicting-options`)."""
     keys = [option.key for option in (TOPIC, PATTERN) if option.key in options]
     if len(keys) != 1:
         raise invalid("either 'topic' or 'topic-pattern' must be set", *keys)
@@ -190,13 +190,13 @@ def check_topics(options: Options, *, writes: bool) -> None:
 def invalid(problem: str, *keys: str) -> SchemaError:
     """Return the error for options that contradict each other."""
     shown = f", got {', '.join(map(repr, keys))}" if keys else ""
-    return SchemaError(f"{problem}{shown}", code="invalid-kafka-options")
+    return SchemaError(f"{problem}{shown}", code="conflicting-options")
 
 
 def scan_settings(options: Options, name: str, *, from_earliest: bool = False) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a bounded scan.
 
-    `from_earliest` reads all records, as `upsert-kafka` does. Codes: `invalid-kafka-options`,
+    `from_earliest` reads all records, as `upsert-kafka` does. Codes: `conflicting-options`,
     `unbounded-table` (no end).
     """
     start = EARLIEST if from_earliest else STARTUP.of(options)
@@ -215,7 +215,7 @@ def _source(options: Options) -> dict[str, str]:
 def stream_settings(options: Options, *, from_earliest: bool = False) -> dict[str, str]:
     """Return the options of Spark's Kafka source for a streaming job.
 
-    `from_earliest` reads all records, as `upsert-kafka` does. Code: `invalid-kafka-options`.
+    `from_earliest` reads all records, as `upsert-kafka` does. Code: `conflicting-options`.
     """
     mode = str(EARLIEST if from_earliest else STARTUP.of(options))
     commits = {"commitOffsets": "true"} if commits_offsets(_properties(options)) else {}
@@ -270,7 +270,7 @@ def _without_group_offset(options: Options) -> dict[str, str]:
         raise SchemaError(
             f"the offsets of a consumer group, {STARTUP.key!r} = {GROUP!r}, require "
             "'properties.group.id'",
-            code="invalid-kafka-options",
+            code="conflicting-options",
             hint=f"set it, or '{STARTUP.key}' = '{EARLIEST}'",
         )
     return {} if reset == "none" else {"startingOffsetsWithoutGroup": reset}

@@ -110,7 +110,7 @@ class ProtobufMessages:
         """Refuse columns that do not match the fields of the message.
 
         Raises:
-            SchemaError: with code `invalid-kafka-options` for the options.
+            SchemaError: with code `conflicting-options` for the options.
             UnsupportedError: with code `type-not-supported`.
         """
         require_modules("google.protobuf")
@@ -182,13 +182,13 @@ def _message_of(options: Mapping[str, str]) -> tuple[str, bytes]:
     except (DecodeError, TypeError, KeyError) as error:
         raise SchemaError(
             f"{str(path)!r} is not a complete file of descriptors: {' '.join(str(error).split())}",
-            code="invalid-kafka-options",
+            code="conflicting-options",
             hint="write it by protoc --include_imports --descriptor_set_out=FILE",
         ) from None
     if name is None:
         raise SchemaError(
             f"the file of descriptors has no message {wanted!r}",
-            code="invalid-kafka-options",
+            code="conflicting-options",
             hint=similar(wanted, [*names, *names.values()]),
         )
     return name, content
@@ -239,7 +239,7 @@ def _descriptor(descriptors: bytes, name: str) -> Any:
 
 
 def _invalid(problem: str) -> SchemaError:
-    return SchemaError(problem, code="invalid-kafka-options")
+    return SchemaError(problem, code="conflicting-options")
 
 
 def _is_map(field: Any) -> bool:

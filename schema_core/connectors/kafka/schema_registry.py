@@ -117,8 +117,8 @@ class SchemaRegistry:
         """Return the registry of a table's options.
 
         Raises:
-            SchemaError: with code `invalid-kafka-options`.
-            UnsupportedError: with code `kafka-option-not-supported`.
+            SchemaError: with code `conflicting-options`.
+            UnsupportedError: with code `option-not-supported`.
         """
         settings = _settings(identifier, options)
         url = registry_options(identifier)[0].of(options)
@@ -390,7 +390,7 @@ def _settings(identifier: str, options: Mapping[str, str]) -> dict[str, str]:
             if suffix not in _PROPERTIES:
                 raise UnsupportedError(
                     f"the property {name!r} of a schema registry's client is not supported",
-                    code="kafka-option-not-supported",
+                    code="option-not-supported",
                     hint=f"use one of: {', '.join(names)}",
                 )
             settings[suffix] = value
@@ -426,7 +426,7 @@ def _authorization(identifier: str, settings: Mapping[str, str], users: list[str
     if source not in ("URL", "USER_INFO") or bearer not in (None, "STATIC_TOKEN"):
         raise UnsupportedError(
             "a schema registry's credentials have another source than those that are supported",
-            code="kafka-option-not-supported",
+            code="option-not-supported",
             hint=f"set '{identifier}.basic-auth.credentials-source' = 'USER_INFO' or 'URL', or "
             f"'{identifier}.bearer-auth.credentials-source' = 'STATIC_TOKEN'",
         )
@@ -464,7 +464,7 @@ def _pem(settings: Mapping[str, str], suffix: str) -> str | None:
     if not is_pem:
         raise UnsupportedError(
             f"the file of the option {suffix!r} is not a PEM file",
-            code="kafka-option-not-supported",
+            code="option-not-supported",
             hint="convert it: keytool -importkeystore ... -deststoretype pkcs12, and then "
             "openssl pkcs12 -in FILE -out FILE.pem",
         )
@@ -472,4 +472,4 @@ def _pem(settings: Mapping[str, str], suffix: str) -> str | None:
 
 
 def _invalid(problem: str) -> SchemaError:
-    return SchemaError(problem, code="invalid-kafka-options")
+    return SchemaError(problem, code="conflicting-options")

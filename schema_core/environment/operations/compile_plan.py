@@ -420,7 +420,7 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
     same options (else `plan-catalog-mismatch`), and open the others. Tables and views must be as
     when the plan was compiled (else `plan-outdated` or `plan-object-not-found`). Temporary ones,
     and missing ones of a catalog in memory, are as the plan defines them. Other errors are
-    `missing-secret` and those of the statement.
+    `variable-not-found` and those of the statement.
     """
     session = open_plan(plan, parent)
     jobs = [partial(_prepare_job, session, plan, job) for job in plan.jobs]

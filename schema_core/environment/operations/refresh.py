@@ -257,14 +257,14 @@ def resume(
     """Continue the refresh, with options for the connector.
 
     A continuous table of unbounded tables gets a streaming job in streaming mode; others are
-    refreshed by `schema-core refresh --due`. Codes: `reserved-option`, `secret-in-refresh`.
+    refreshed by `schema-core refresh --due`. Codes: `reserved-option`, `exposed-secret`.
     """
     require_no_own_options(options)
     for key in options:
         if is_secret(key):
             raise UnsupportedError(
                 f"option {key!r} is secret and would be stored with the refresh",
-                code="secret-in-refresh",
+                code="exposed-secret",
                 hint="set it in the WITH clause: CREATE OR ALTER MATERIALIZED TABLE",
             )
     table, relation = _resolved(session, identifier), _query(session, identifier, None)

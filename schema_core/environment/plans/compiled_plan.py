@@ -168,13 +168,13 @@ class PlanDocument:
         )
 
     def reveal(self, options: PlanOptions) -> dict[str, str]:
-        """Return options with secrets in place of references (`missing-secret`)."""
+        """Return options with secrets in place of references (`variable-not-found`)."""
         values = {**os.environ, **self.secrets}
         missing = {reference.variable for reference in _references(options)} - values.keys()
         if missing:
             raise NotFoundError(
                 f"the plan requires the environment variables {', '.join(sorted(missing))}",
-                code="missing-secret",
+                code="variable-not-found",
                 hint="set them to the secrets of the tables",
             )
         return {

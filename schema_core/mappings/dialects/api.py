@@ -130,7 +130,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
 
     Raises:
         SchemaCoreError: as `from_ddl`, except for losses.
-        SchemaError: with code `masked-secret` for a masked option of Flink.
+        SchemaError: with code `invalid-option-value` for a masked option of Flink.
 
     >>> for loss in read_table("CREATE TABLE t (n bigint unsigned DEFAULT 1)", "mysql").losses:
     ...     print(loss)
@@ -315,8 +315,8 @@ def to_ddl(
     refuses masked values.
 
     Raises:
-        SchemaError: for a schema that cannot be resolved; with code `masked-secret` for options
-            that are masked already.
+        SchemaError: for a schema that cannot be resolved; with code `invalid-option-value` for
+            options that are masked already.
         NotFoundError: with code `unknown-dialect`.
         UnsupportedError: with code `type-not-supported` or `name-not-in-dialect`; with code
             `lossy` if values would change and the policy is `error`.

@@ -63,7 +63,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
 
     Raises:
         UnsupportedError: for all names and types that SQL does not have.
-        SchemaError: with code `masked-secret`.
+        SchemaError: with code `invalid-option-value`.
     """
     losses: Losses = []
     errors = Gathering()
@@ -82,7 +82,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
             if HIDDEN in value:
                 raise SchemaError(
                     f"the value of the option {key!r} is masked",
-                    code="masked-secret",
+                    code="invalid-option-value",
                     hint="set the option to its real value",
                 )
     errors.raise_all()
@@ -217,7 +217,7 @@ class DeclaredTable:
             if HIDDEN in option.value and self.table.options.get(option.key) == option.value:
                 raise SchemaError(
                     f"the value of the option {option.key!r} is masked",
-                    code="masked-secret",
+                    code="invalid-option-value",
                     hint=f"write the value in place of {HIDDEN}, or call from_ddl, which reads "
                     "only the schema",
                     span=option.span,

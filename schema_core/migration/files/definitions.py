@@ -111,7 +111,7 @@ def read_definitions(
     Raises:
         SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE of
             databases, tables, views, materialized tables, functions and models;
-            `migration-variable-missing` for a variable without a value elsewhere.
+            `variable-not-found` for a variable without a value elsewhere.
         ExternalError: with code `file-system-failed` for files that cannot be read.
         SchemaCoreError: of a statement.
     """
@@ -166,7 +166,7 @@ def find_templates(
 def _require_values(
     script: FilledScript, statements: Iterable[Statement], database: str | None
 ) -> None:
-    """Refuse a variable without a value that is not in an option (`migration-variable-missing`)."""
+    """Refuse a variable without a value that is not in an option (`variable-not-found`)."""
     options = [
         option.span
         for _, option in _iterate_options(statements, database or "")

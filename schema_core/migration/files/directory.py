@@ -115,7 +115,7 @@ class MigrationFile:
 
         Raises:
             SchemaError: with code `migration-irreversible` without the section ``down``,
-                `migration-variable-missing` for a name without a value.
+                `variable-not-found` for a name without a value.
         """
         script = sections(self.text).get(section)
         if script is None:

@@ -275,7 +275,7 @@ class Migrator:
         Raises:
             SchemaError: with code `migration-checksum-mismatch`; `migration-branches`;
                 `migration-changed` or `migration-missing` if the files are not those that were
-                applied; `migration-variable-missing`; `migration-unfinished` if another migration
+                applied; `variable-not-found`; `migration-unfinished` if another migration
                 must be finished or undone first; `migration-statement-not-allowed` for a statement
                 that a migration cannot contain; `files-do-not-follow` for an ALTER TABLE that the
                 files of the table do not follow; `rows-do-not-fit` for rows that a rewrite does

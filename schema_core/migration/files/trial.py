@@ -109,7 +109,7 @@ def try_migrations(
         SchemaError: as `Migrator` and `Migrator.upgrade`; with code `invalid-argument` for a table
             whose files cannot be copied.
         ConflictError: for a table with the job of an ended process, or an unfinished migration.
-        UnsupportedError: with code `read-only-in-trial` for a job that writes other rows.
+        UnsupportedError: with code `not-allowed` for a job that writes other rows.
     """
     require_instance(environment, TableEnvironment, "environment")
     migrator = Migrator(environment, directory, variables=variables)

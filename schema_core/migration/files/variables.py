@@ -57,7 +57,7 @@ class FilledScript:
             keeps_missing: Whether a variable without a value is kept in a string literal.
 
         Raises:
-            SchemaError: with code `migration-variable-missing`.
+            SchemaError: with code `variable-not-found`.
         """
         texts: list[str] = []
         replaced: list[tuple[Span, Span]] = []
@@ -174,7 +174,7 @@ def missing_error(subject: str, name: str, span: Span, source: str) -> SchemaErr
     """Return the error of a variable without a value."""
     return SchemaError(
         f"{subject} requires a value for ${{{name}}}",
-        code="migration-variable-missing",
+        code="variable-not-found",
         hint=f"pass it: --define {name}=VALUE; write $${{{name}}} for the text",
         span=span,
         text=source,

@@ -804,13 +804,13 @@ class FileStage:
     def check(self) -> None:
         """Check before the job that its rows will be accepted.
 
-        Errors: `path-not-empty`, `not-a-directory` and those of `recover`.
+        Errors: `path-not-empty`, `invalid-option-value` and those of `recover`.
         """
         here = self.directory.status("")
         if here is not None and not here.is_directory:
             raise SchemaError(
                 f"{self.directory.root!r} is a file, not a directory",
-                code="not-a-directory",
+                code="invalid-option-value",
                 hint="name a directory in the option 'path' to write into the table",
             )
         recover(self.directory, self._held)

@@ -131,7 +131,7 @@ class Directory:
         return deleted
 
     def require_unlinked(self, paths: Iterable[str]) -> None:
-        """Refuse paths through a symbolic link within the directory (`link-not-followed`)."""
+        """Refuse paths through a symbolic link within the directory (`not-allowed`)."""
 
         def is_link(name: str) -> bool:
             path = self.path(name)
@@ -142,7 +142,7 @@ class Directory:
             raise ExternalError(
                 f"{self.path(link)!r} is a symbolic link, and files are neither written nor "
                 "deleted through a link in the directory of a table",
-                code="link-not-followed",
+                code="not-allowed",
                 hint="replace the link by a directory with the files, or by a mount point",
             )
 

@@ -227,7 +227,7 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 
     In a program of ``spark-submit`` that command's settings replace `START`. Errors:
     `java-not-found`, `spark-start-failed`, `not-over-connect` in a process that uses Spark Connect,
-    and `invalid-spark-setting` for a malformed ``SCHEMA_CORE_SPARK``.
+    and `invalid-option-value` for a malformed ``SCHEMA_CORE_SPARK``.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
@@ -268,7 +268,7 @@ def _umask_setting() -> dict[str, str]:
 def _settings_of_environment() -> dict[str, str]:
     """Return the settings in the variable ``SCHEMA_CORE_SPARK="spark.master=local[2] ..."``.
 
-    It is split at spaces; other words are an `invalid-spark-setting`.
+    It is split at spaces; other words are an `invalid-option-value`.
     """
     settings = {}
     for word in os.environ.get("SCHEMA_CORE_SPARK", "").split():
@@ -277,7 +277,7 @@ def _settings_of_environment() -> dict[str, str]:
             raise SchemaError(
                 "the variable SCHEMA_CORE_SPARK must contain settings such as "
                 f"spark.master=local[2], got {show(word)}",
-                code="invalid-spark-setting",
+                code="invalid-option-value",
                 hint="values cannot contain spaces: set such a value in spark-defaults.conf",
             )
         settings[key] = value

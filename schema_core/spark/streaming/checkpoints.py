@@ -418,6 +418,6 @@ def missing_checkpoint(sink: str, guarantee: str) -> SchemaError:
     """Return the error for a job without the checkpoint that it needs."""
     return SchemaError(
         f"the streaming job into {sink} needs a checkpoint to write rows {guarantee}",
-        code="missing-checkpoint",
+        code="missing-option",
         hint=f"SET '{CHECKPOINTS.key}' = 'file:///checkpoints'",
     )

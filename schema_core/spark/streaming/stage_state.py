@@ -279,7 +279,7 @@ def temporary_directory(session: SparkSession) -> Directory:
     """Return a directory for the stages of a query without a checkpoint, deleted at the end.
 
     Raises:
-        SchemaError: with code `missing-checkpoint` if Spark's tasks may run on other machines.
+        SchemaError: with code `missing-option` if Spark's tasks may run on other machines.
     """
     if is_connect(session) or not session.sparkContext.master.startswith("local"):
         raise missing_checkpoint("a result", "to the reader")

@@ -512,7 +512,7 @@ class StreamPlanner:
     ) -> Checkpoint | None:
         """Return a streaming job's checkpoint, None for a sink that needs none.
 
-        Errors have the code `missing-checkpoint`, or are those of `checkpoint_of`.
+        Errors have the code `missing-option`, or are those of `checkpoint_of`.
         """
         options = self._context.options
         guarantee = delivery_guarantee_of(connector, target.table.options)
