@@ -25,9 +25,8 @@ dialects = st.sampled_from(DIALECTS)
 #: Error codes of schemas that cannot be written.
 REFUSALS = {
     "type-not-supported",
-    "name-not-in-dialect",
-    "string-not-in-dialect",
-    "name-collision",
+    "name-not-supported",
+    "not-representable",
     "missing-columns",
 }
 

@@ -19,8 +19,8 @@ from schema_core.testing.strategies import tables
 
 #: What a target does not have, and what a property map does not hold.
 REFUSED = (
-    "type-not-supported", "name-not-in-dialect", "string-not-in-dialect", "name-collision",
-    "lossy-comment", "lossy-names", "lossy-option", "missing-columns", "not-serializable",
+    "type-not-supported", "name-not-supported", "not-representable", "name-not-supported",
+    "lossy", "lossy", "lossy", "missing-columns", "not-serializable",
 )  # fmt: skip
 
 

@@ -36,8 +36,7 @@ from schema_core.testing.strategies import materialized_tables, models, tables
 RESOLVER = SchemaResolver()
 #: The only error codes of resolved objects without a map.
 REASONS = {
-    "lossy-names", "lossy-option", "lossy-comment", "lossy-model-schema", "lossy-handler",
-    "type-not-supported",
+    "lossy", "type-not-supported",
 }  # fmt: skip
 
 

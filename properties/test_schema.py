@@ -92,12 +92,12 @@ def test_equal_schemas_have_equal_hashes(schema: Schema) -> None:
 MEMBERS: dict[str, tuple[str, str | None]] = {
     "INT NOT NULL": ("column", None),
     "ROW<a INT, b STRING>": ("column", None),
-    "NOPE{0}": ("column", "unknown-type"),
+    "NOPE{0}": ("column", "type-not-found"),
     "DECIMAL(39, {0})": ("column", "invalid-type"),
     "ARRAY<INT": ("column", "syntax"),
     "1 + {0}": ("computed", None),
     "nope{0} + 1": ("computed", "unknown-column"),
-    "NOPE{0}(1)": ("computed", "unknown-function"),
+    "NOPE{0}(1)": ("computed", "function-not-found"),
     "SQRT(1, {0})": ("computed", "invalid-function-call"),
     "1 +": ("computed", "syntax"),
 }

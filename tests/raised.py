@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
+from schema_core.catalog.stores.object_store import object_kind
+
 PACKAGE = Path(__file__).parent.parent / "schema_core"
 
 #: Functions with a parameter ``code`` that is not the code of an error they raise.
@@ -184,10 +186,10 @@ def _raised_by(node: ast.AST, places: dict[str, int], where: Module) -> Iterator
             yield from values(code, where)
 
 
-def nouns() -> set[str]:
-    """The nouns of temporary objects: each makes ``<noun>-exists`` and ``<noun>-not-found``."""
+def kinds() -> set[str]:
+    """The kinds of objects of catalogs: each makes ``<kind>-exists`` and ``<kind>-not-found``."""
     return {
-        str(call.args[0].value).replace(" ", "-")
+        object_kind(str(call.args[0].value))
         for module in modules()
         for call in module.nodes
         if isinstance(call, ast.Call)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from schema_core.catalog.managers import NOUNS
 from schema_core.catalog.stores.object_store import StoredKind
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.operations.dispatch import run
@@ -18,7 +17,7 @@ from schema_core.environment.session import Session
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError
 from schema_core.errors.codes import codes, page, summary
 from schema_core.sql.parser import parse_statements
-from tests.raised import nouns, raised
+from tests.raised import kinds, raised
 
 BLOCK = re.compile(r"^```(sql|python|python spark)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGE = re.compile(
@@ -121,7 +120,7 @@ def test_unknown_code() -> None:
     with pytest.raises(NotFoundError) as caught:
         page("duplicate-colunm")
 
-    assert ("unknown-code", "did you mean 'duplicate-column'?") == (
+    assert ("not-found", "did you mean 'duplicate-column'?") == (
         caught.value.code,
         caught.value.hint,
     )
@@ -132,30 +131,21 @@ def test_unknown_code() -> None:
 #: Codes without a page, which users never get, and why.
 INTERNAL = {
     "follows-from-another": "the resolver drops consequential errors",
-    "temporary-table-exists": "the matrix of kinds decides before the shelf is asked",
-    "temporary-materialized-table-not-found": "there are no temporary materialized tables",
 }
 
 
 def composed() -> set[str]:
-    """Return the codes that the package composes of a noun and a condition."""
-    kinds = {noun.replace(" ", "-") for noun in NOUNS.values()}
+    """Return the codes that the package composes of a kind of object and a condition."""
     stored = set(StoredKind) - {StoredKind.STATISTICS}  # these exist with their table
-    things = nouns() | {kind.value for kind in stored} | kinds
-    missing = things | {f"temporary-{kind}" for kind in kinds}
-    current = {f"current-{what}-not-set" for what in ("catalog", "database")}
-    return (
-        {f"{thing}-exists" for thing in things}
-        | {f"{thing}-not-found" for thing in missing}
-        | current
-    )
+    every = kinds() | {kind.value for kind in stored}
+    return {f"{kind}-{condition}" for kind in every for condition in ("exists", "not-found")}
 
 
 def test_every_code_can_be_evaluated_statically() -> None:
     result = raised()
 
     assert [] == result.unread
-    assert {"*-exists", "*-not-found", "current-*-not-set"} == result.patterns
+    assert {"*-exists", "*-not-found"} == result.patterns
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:

@@ -110,8 +110,8 @@ def test_anchors_exist(page: str) -> None:
         ),
         (
             "how-to/ci.md",
-            "[its page](../../schema_core/errors/codes/unknown-type.md)",
-            "[its page](../reference/error-codes.md#unknown-type)",
+            "[its page](../../schema_core/errors/codes/type-not-found.md)",
+            "[its page](../reference/error-codes.md#type-not-found)",
         ),
     ],
 )

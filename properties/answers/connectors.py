@@ -89,7 +89,7 @@ def _require_options(known: Connector, given: set[str], file_format: str | None)
     groups = tuple(option for option in own if option.endswith("."))
     if file_format is not None and "format" in own:
         if file_format not in FORMATS:
-            raise SchemaError(f"no format {file_format}", code="unknown-format")
+            raise SchemaError(f"no format {file_format}", code="factory-not-found")
         groups = (*groups, f"{file_format}.")
     unknown = [key for key in given if key not in own and not key.startswith(groups or (" ",))]
     if unknown or known.required - given:

@@ -219,7 +219,7 @@ class UnresolvedPath:
         """Resolve the path with a current catalog and a current database.
 
         Raises:
-            SchemaError: with code `current-catalog-not-set`, `current-database-not-set` or
+            SchemaError: with code `current-database-not-set` or
                 `invalid-name`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
@@ -276,7 +276,7 @@ def _current(name: str | None, what: str, statement: str, path: UnresolvedPath) 
     if name is None:
         raise SchemaError(
             f"cannot resolve {path}: there is no current {what}",
-            code=f"current-{what}-not-set",
+            code="current-database-not-set",
             hint=f"set it with {statement}, or qualify the path with the name of the {what}",
         )
     return name
@@ -326,7 +326,7 @@ def _name(cursor: Cursor) -> str:
         raise cursor.fail("a name must not be blank", code="invalid-name")
     if len(name.encode("utf-16-le", "surrogatepass")) > 2 * MAX_NAME:
         raise cursor.fail(
-            f"a name exceeds the maximum of {MAX_NAME} characters", code="name-too-long"
+            f"a name exceeds the maximum of {MAX_NAME} characters", code="name-not-supported"
         )
     cursor.advance()
     return name

@@ -347,8 +347,8 @@ def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) ->
     """Load the implementation of a case-sensitive identifier; None if there is none.
 
     Raises:
-        SchemaError: with code `ambiguous-identifier` if several packages provide it.
-        NotFoundError: with code `not-loadable`.
+        SchemaError: with code `not-loadable` if several packages provide it.
+        NotFoundError: with code `not-loadable` if it cannot be imported.
     """
     every = list_entries(group) if entries is None else entries
     matches = sorted(
@@ -362,7 +362,7 @@ def find(group: str, identifier: str, entries: Iterable[Entry] | None = None) ->
         has_own = any(entry.package is None for entry in matches)
         raise SchemaError(
             f"several packages provide the {what}: {', '.join(entry.target for entry in matches)}",
-            code="ambiguous-identifier",
+            code="not-loadable",
             hint=f"uninstall {others}" if has_own else f"uninstall all but one of {others}",
         )
     match = _load(matches[0])
@@ -379,7 +379,7 @@ def require(group: str, identifier: str, entries: Iterable[Entry] | None = None)
     """Load the implementation of an identifier as `find`, or refuse it.
 
     Raises:
-        NotFoundError: with code `not-discovered`, naming the available ones.
+        NotFoundError: with code `factory-not-found`, naming the available ones.
     """
     every = list_entries(group) if entries is None else tuple(entries)
     implementation = find(group, identifier, every)
@@ -387,7 +387,7 @@ def require(group: str, identifier: str, entries: Iterable[Entry] | None = None)
         names = sorted({entry.identifier for entry in every})
         raise NotFoundError(
             f"no {GROUPS[group]} {identifier!r} is installed",
-            code="not-discovered",
+            code="factory-not-found",
             hint=similar(identifier, names, 0.5) or f"use one of {', '.join(names) or 'none'}",
         )
     return implementation

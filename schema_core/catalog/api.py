@@ -275,7 +275,7 @@ class Catalog(ABC):
         catalog that does not need them checks them.
 
         Raises:
-            SchemaError: `wrong-table-kind` for another kind, `change-does-not-fit` for wrong
+            SchemaError: `wrong-object-type` for another kind, `change-does-not-fit` for wrong
             changes.
             ConflictError: if the current definition is not `expected`.
         """

@@ -10,7 +10,8 @@ from __future__ import annotations
 from enum import Enum
 
 from schema_core.base.paths import ObjectIdentifier
-from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError
+from schema_core.catalog.stores.object_store import missing
+from schema_core.errors import AlreadyExistsError, SchemaError
 
 
 class Action(Enum):
@@ -111,21 +112,20 @@ def decide(
     """Return whether to proceed, by the action of a cell.
 
     `is_conditional` is set by IF EXISTS and IF NOT EXISTS. `hidden_by` is the kind of the temporary
-    object, if it may differ from `what`. Errors: `table-exists`, `table-not-found` (or of the other
-    kinds), `hidden-by-temporary`.
+    object, if it may differ from `what`. Errors: `table-exists`, `table-not-found`,
+    `hidden-by-temporary`.
     """
     action = cell[is_conditional]
-    noun, path = what.replace(" ", "-"), identifier.as_summary_string()
+    path = identifier.as_summary_string()
     match action:
         case Action.PROCEED:
             return True
         case Action.IGNORE:
             return False
         case Action.RAISE_EXISTS:
-            raise AlreadyExistsError(f"there is already an object {path!r}", code=f"{noun}-exists")
+            raise AlreadyExistsError(f"there is already an object {path!r}", code="table-exists")
         case Action.RAISE_MISSING:
-            problem, names = f"there is no {what} {path!r}", identifier.to_list()
-            raise NotFoundError(problem, code=f"{noun}-not-found").of(*names)
+            raise missing(what, path).of(*identifier.to_list())
         case Action.RAISE_HIDDEN:
             hider = f"temporary {hidden_by or what}"
             raise SchemaError(

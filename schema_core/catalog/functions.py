@@ -119,19 +119,19 @@ class Modules:
     def load(self, name: str) -> None:
         """Load a module and append it to those in use.
 
-        `module-exists`, or `module-not-found` if no package provides it.
+        `already-exists`, or `not-found` if no package provides it.
         """
         self._load(name, lambda: self._offered(name))
 
     def add(self, name: str, module: Module) -> None:
-        """Load the given functions as a module and append it to those in use (`module-exists`)."""
+        """Load the given functions as a module and append it to those in use (`already-exists`)."""
         self._load(name, lambda: module)
 
     def _load(self, name: str, find: Callable[[], Module | None]) -> None:
         with self._lock:
             if name in self.loaded:
                 problem = f"the module {name} is already loaded"
-                raise AlreadyExistsError(problem, code="module-exists")
+                raise AlreadyExistsError(problem, code="already-exists")
             if name != CORE:
                 if (module := find()) is None:
                     raise self._not_found(name, [CORE])
@@ -140,7 +140,7 @@ class Modules:
             self.used = [*self.used, name]
 
     def unload(self, name: str) -> None:
-        """Unload a module (`module-not-found`)."""
+        """Unload a module (`not-found`)."""
         with self._lock:
             if name not in self.loaded:
                 raise self._not_found(name, self.loaded)
@@ -149,12 +149,12 @@ class Modules:
             self._functions.pop(name, None)
 
     def use(self, names: Iterable[str]) -> None:
-        """Use only these modules, in this order (`duplicate-module`, `module-not-found`)."""
+        """Use only these modules, in this order (`already-exists`, `not-found`)."""
         order = list(names)
         with self._lock:
             for position, name in enumerate(order):
                 if name in order[:position]:
-                    raise SchemaError(f"duplicate module {name}", code="duplicate-module")
+                    raise SchemaError(f"duplicate module {name}", code="already-exists")
                 if name not in self.loaded:
                     raise self._not_found(name, self.loaded)
             self.used = order
@@ -167,7 +167,7 @@ class Modules:
     @staticmethod
     def _not_found(name: str, known: Iterable[str]) -> NotFoundError:
         return NotFoundError(
-            f"there is no module {name!r}", code="module-not-found", hint=similar(name, known)
+            f"there is no module {name!r}", code="not-found", hint=similar(name, known)
         )
 
 
@@ -400,7 +400,7 @@ class FunctionCatalog:
         is_loaded = CORE in self.modules.loaded
         raise SchemaError(
             f"there is no function {path[0]!r}: the module 'core' is not in use",
-            code="unknown-function",
+            code="function-not-found",
             hint="use it with USE MODULES" if is_loaded else "load it with LOAD MODULE core",
             span=span,
         )
@@ -502,7 +502,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary system function, which hides built-in ones; return whether it is new.
 
-        Errors: `temporary-system-function-exists`, `invalid-function`.
+        Errors: `function-exists`, `invalid-function`.
         """
         self.check(definition)
         return self.system.create(name, definition, ignore_if_exists)
@@ -512,7 +512,7 @@ class FunctionCatalog:
     ) -> bool:
         """Create a temporary function at any path; return whether it is new.
 
-        Errors: `temporary-function-exists`, `invalid-function`.
+        Errors: `function-exists`, `invalid-function`.
         """
         self.check(definition)
         return self.temporary.create(identifier, definition, ignore_if_exists)
@@ -545,11 +545,11 @@ class FunctionCatalog:
         return there
 
     def require_not_hidden(self, identifier: ObjectIdentifier) -> None:
-        """Refuse the path of a temporary function (`temporary-function-exists`)."""
+        """Refuse the path of a temporary function (`function-exists`)."""
         if identifier in self.temporary:
             raise AlreadyExistsError(
                 f"a temporary function hides {identifier.as_summary_string()!r}",
-                code="temporary-function-exists",
+                code="function-exists",
                 hint="drop the temporary function first",
             )
 

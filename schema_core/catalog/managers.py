@@ -54,7 +54,7 @@ from schema_core.types import DataType, DataTypes, UnresolvedType
 
 # --- tables and databases -------------------------------------------------------------------------
 
-#: The names of kinds in messages and codes.
+#: The names of kinds in messages.
 NOUNS = {
     objects.TableKind.TABLE: "table",
     objects.TableKind.VIEW: "view",
@@ -285,7 +285,7 @@ class CatalogManager:
                 a new one.
 
         Raises:
-            AlreadyExistsError: `table-exists` or `view-exists`.
+            AlreadyExistsError: `table-exists`.
             NotFoundError: `catalog-not-found` or `database-not-found`, also with
             `ignore_if_exists`.
             SchemaError: `reserved-option`.
@@ -328,7 +328,7 @@ class CatalogManager:
     ) -> bool:
         """Create a temporary table or view at any path, as `create`; return whether it is new.
 
-        Errors: `table-exists`, `view-exists`, `reserved-option`.
+        Errors: `table-exists`, `reserved-option`.
         """
         require_no_own_options(table.options)
         resolved, kind = self._resolve(table), table.get_table_kind()
@@ -347,7 +347,7 @@ class CatalogManager:
     def drop(self, kind: objects.TableKind, identifier: ObjectIdentifier, if_exists: bool) -> bool:
         """Drop a permanent object as DROP TABLE and DROP VIEW do; return whether there was one.
 
-        Errors: `table-not-found`, `view-not-found`, ...; `hidden-by-temporary` where a temporary
+        Errors: `table-not-found`, ...; `hidden-by-temporary` where a temporary
         object of the same kind exists at the path, also with `if_exists` (FLIP-64).
         """
         temporary = ExistingObject.of(kind, self.temporary.kind(identifier))
@@ -394,7 +394,7 @@ class CatalogManager:
     ) -> bool:
         """Drop a temporary object of this kind; return whether there was one.
 
-        Errors: `temporary-table-not-found`, `temporary-view-not-found`.
+        Errors: `table-not-found`.
         """
         with self._lock:
             cell = ddl_semantics.DROP_TEMPORARY[
@@ -509,13 +509,13 @@ class CatalogManager:
     def drop_database(self, catalog: str, name: str, if_exists: bool, cascade: bool) -> None:
         """Drop a database that is not the current one; temporary objects at its paths stay.
 
-        Errors: `database-not-found`; `database-in-use`; `database-not-empty` without `cascade`.
+        Errors: `database-not-found`; `object-in-use`; `database-not-empty` without `cascade`.
         """
         current = self.registry.current_path
         if current == (catalog, name):
             raise SchemaError(
                 f"the database {name!r} is in use",
-                code="database-in-use",
+                code="object-in-use",
                 hint="select another one with USE first",
             )
         opened = self.registry.get(catalog)
@@ -578,7 +578,7 @@ class ModelManager:
     def create(
         self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Store a model in its catalog (`model-exists`, `not-storable`)."""
+        """Store a model in its catalog (`model-exists`, `not-representable`)."""
         catalog = self._registry.get(identifier.catalog_name)
         resolved = self._resolve(model)
         self._check(resolved)
@@ -590,7 +590,7 @@ class ModelManager:
         model: objects.CatalogModel,
         expected: objects.CatalogModel,
     ) -> None:
-        """Replace the definition of a permanent model (`not-storable`).
+        """Replace the definition of a permanent model (`not-representable`).
 
         Raises `ConflictError` if it has changed since it was read and the catalog compares.
         """
@@ -603,7 +603,7 @@ class ModelManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, model: objects.CatalogModel, ignore_if_exists: bool
     ) -> None:
-        """Create a temporary model at any path (`temporary-model-exists`)."""
+        """Create a temporary model at any path (`model-exists`)."""
         self._temporary.models.create(identifier, self._resolve(model), ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
@@ -631,7 +631,7 @@ class ModelManager:
         return self.drop(identifier, if_exists)
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary model (`temporary-model-not-found`); return whether there was one."""
+        """Drop a temporary model (`model-not-found`); return whether there was one."""
         return self._temporary.models.drop(identifier, ignore_if_not_exists=if_exists)
 
     def list_models(self, catalog: str, database: str) -> list[str]:
@@ -680,8 +680,8 @@ class TypeManager:
     def define(self, definition: object, description: str | None = None) -> objects.CatalogType:
         """Return the catalog object of a type, a type string or a Python class.
 
-        Names of user-defined types are looked up (`unknown-type`). Raises `SchemaError` for a value
-        that does not describe a type.
+        Names of user-defined types are looked up (`type-not-found`). Raises `SchemaError` for a
+        value that does not describe a type.
         """
         return objects.CatalogType(
             DataTypes.unresolved(definition).resolve(self.look_up), description
@@ -697,7 +697,7 @@ class TypeManager:
     def create_temporary(
         self, identifier: ObjectIdentifier, kept: objects.CatalogType, ignore_if_exists: bool
     ) -> None:
-        """Create a temporary type at any path (`temporary-type-exists`)."""
+        """Create a temporary type at any path (`type-exists`)."""
         self.temporary.types.create(identifier, kept, ignore_if_exists)
 
     def drop(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
@@ -720,5 +720,5 @@ class TypeManager:
         return True
 
     def drop_temporary(self, identifier: ObjectIdentifier, if_exists: bool) -> bool:
-        """Drop a temporary type (`temporary-type-not-found`); return whether there was one."""
+        """Drop a temporary type (`type-not-found`); return whether there was one."""
         return self.temporary.types.drop(identifier, ignore_if_not_exists=if_exists)

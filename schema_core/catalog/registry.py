@@ -159,15 +159,14 @@ GENERIC_IN_MEMORY = CatalogFactory(
 def factory_of(kind: str) -> CatalogFactory:
     """Return how catalogs of a type are made.
 
-    Errors: `unknown-catalog-type`; `ambiguous-identifier` if several packages provide it;
-    `not-loadable`.
+    Errors: `factory-not-found`; `not-loadable`, also if several packages provide it.
     """
     factory: object = find(CATALOGS, kind)
     if factory is None:
         names = sorted({entry.identifier for entry in list_entries(CATALOGS)})
         raise SchemaError(
             f"unknown catalog type {kind!r}",
-            code="unknown-catalog-type",
+            code="factory-not-found",
             hint=f"use one of {', '.join(names)}",
         )
     if not isinstance(factory, CatalogFactory):
@@ -202,13 +201,13 @@ def make_catalog(
 ) -> Catalog:
     """Create the catalog of a descriptor; `resolve` returns the values of references in options.
 
-    `unknown-catalog-type` without a known type; otherwise errors as `CatalogFactory.check`.
+    `factory-not-found` without a known type; otherwise errors as `CatalogFactory.check`.
     """
     name, options = descriptor.catalog_name, dict(descriptor.configuration)
     with at(f"catalog {name!r}"):
         kind = options.pop(TYPE, None)
         if not kind:
-            raise SchemaError(f"the option {TYPE!r} is missing", code="unknown-catalog-type")
+            raise SchemaError(f"the option {TYPE!r} is missing", code="factory-not-found")
         factory = factory_of(kind)
         options = resolve(options)
         factory.check(kind, options)
@@ -414,12 +413,12 @@ class CatalogRegistry:
             self.current_path = (self.current_catalog, name)
 
     def current(self) -> Catalog:
-        """Return the current catalog (`current-catalog-not-set`)."""
+        """Return the current catalog (`current-database-not-set`)."""
         name = self.current_catalog
         if name is None:
             raise SchemaError(
                 "there is no current catalog",
-                code="current-catalog-not-set",
+                code="current-database-not-set",
                 hint="choose one with USE CATALOG",
             )
         return self.get(name)
@@ -442,5 +441,5 @@ class CatalogRegistry:
         first = parts[:-1] or (catalog,)
         if first[0] is None or last[0] is None:
             what = "catalog" if first[0] is None else "database"
-            raise SchemaError(f"there is no current {what}", code=f"current-{what}-not-set")
+            raise SchemaError(f"there is no current {what}", code="current-database-not-set")
         return first[0], last[0]

@@ -36,8 +36,8 @@ def admit_all(noun: str, path: object) -> None:
 class TemporaryStore(Generic[K, V]):
     """Temporary objects of one kind by path, in the order of their creation; thread-safe.
 
-    `noun` is the kind of object in messages and codes, such as ``temporary-table-exists``. `key`
-    returns equal values for equal paths. `admit` is called before a new object is stored.
+    `noun` is the kind of object in messages; its last word is that in codes. `key` returns equal
+    values for equal paths. `admit` is called before a new object is stored.
 
     >>> store: TemporaryStore[str, int] = TemporaryStore("temporary function", str.lower)
     >>> store.create("F", 1, ignore_if_exists=False), store.find("f")

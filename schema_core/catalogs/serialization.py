@@ -46,7 +46,7 @@ def serialize(kind: StoredKind, value: Any) -> str:
     """Return the document of a resolved object.
 
     Errors: `UnsupportedError` for an object without a text, such as one of an anonymous class;
-    `not-storable` for one that would read back as another.
+    `not-representable` for one that would read back as another.
     """
     text = write_json(DOCUMENTS[kind].encode(value))
     if kind in (StoredKind.FUNCTION, StoredKind.TYPE):

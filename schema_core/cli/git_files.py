@@ -31,7 +31,7 @@ def find_revision_files(directory: Path, revision: str) -> RevisionFiles:
             and the current commit.
 
     Raises:
-        NotFoundError: with code `revision-not-found` if there is no such commit.
+        NotFoundError: with code `not-found` if there is no such commit.
         ExternalError: if git fails or is not installed.
     """
     commit = _git(directory, "rev-parse", "--verify", "--quiet", "--end-of-options",
@@ -72,7 +72,7 @@ def _git(directory: Path, *arguments: str, missing: str | None = None) -> str:
     if missing is not None:
         raise NotFoundError(
             f"there is no migration and no revision {missing!r} with a common ancestor",
-            code="revision-not-found",
+            code="not-found",
             hint="pass a name, a number, or a revision that the clone has: a shallow clone has "
             "only the last one (git fetch --unshallow)",
         )

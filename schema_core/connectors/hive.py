@@ -79,7 +79,7 @@ class HiveConnector(
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of a table of the metastore.
 
-        Codes: `hive-table-not-found`, which is an `UnsupportedError` for a temporary table.
+        Codes: `table-not-found`, which is an `UnsupportedError` for a temporary table.
         """
         name = hive_table(context)
         session = context.session
@@ -153,7 +153,7 @@ class HiveConnector(
 
 
 def hive_table(context: TableContext) -> str:
-    """Return the name of a table in Spark's catalog (`hive-table-not-found`, `not-over-connect`).
+    """Return the name of a table in Spark's catalog (`table-not-found`, `not-over-connect`).
 
     A temporary table is an `UnsupportedError` with the first code.
     """
@@ -162,7 +162,7 @@ def hive_table(context: TableContext) -> str:
     if context.is_temporary():
         raise UnsupportedError(
             "a temporary table is not a table of a Hive metastore",
-            code="hive-table-not-found",
+            code="table-not-found",
             hint=hint,
         )
     path = (context.identifier.database_name, context.identifier.object_name)
@@ -172,7 +172,7 @@ def hive_table(context: TableContext) -> str:
     if not uses_hive or not session.catalog.tableExists(name):
         raise NotFoundError(
             f"the Hive metastore of Spark has no table {'.'.join(path)!r}",
-            code="hive-table-not-found",
+            code="table-not-found",
             hint=hint,
         )
     return name

@@ -51,7 +51,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
 
         Codes: `not-allowed`, `unsupported-direction` (no `reader`),
-        `data-source-not-loadable`, `source-schema-mismatch`.
+        `not-loadable`, `source-schema-mismatch`.
         """
         name = register_source(context, "reader")
         return select_columns(load(context.session.read.format(name), context), context)
@@ -79,7 +79,7 @@ def register_source(context: TableContext, method: str) -> str:
 def load_source(context: TableContext, method: str) -> Any:
     """Return a table's class, which must have the method ``reader`` or ``writer``.
 
-    Codes: `not-allowed`, `unsupported-direction`, `data-source-not-loadable`.
+    Codes: `not-allowed`, `unsupported-direction`, `not-loadable`.
     """
     from pyspark.sql.datasource import DataSource
 
@@ -114,12 +114,12 @@ def _load_class(path: str, allowed: Sequence[str]) -> Any:
     except Exception as error:
         raise NotFoundError(
             f"cannot import {path!r}: {type(error).__name__}: {error}",
-            code="data-source-not-loadable",
+            code="not-loadable",
             hint="install the module here and on the workers of Spark",
         ) from error
     if not (isinstance(load_source, type) and issubclass(load_source, DataSource)):
         raise NotFoundError(
             f"{path!r} is not a subclass of pyspark.sql.datasource.DataSource",
-            code="data-source-not-loadable",
+            code="not-loadable",
         )
     return load_source

@@ -159,7 +159,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source.
 
-        Codes: `missing-option` (not one of format and table), `unknown-data-source`,
+        Codes: `missing-option` (not one of format and table), `factory-not-found`,
         `source-schema-mismatch`.
         """
         source, table = _source_of(context.options)
@@ -326,7 +326,7 @@ def mode_of(context: WriteContext, inserting: str | None) -> str:
 
 @contextmanager
 def source_errors(source: str, version: str) -> Iterator[None]:
-    """Convert Spark's errors for a missing data source to `unknown-data-source`.
+    """Convert Spark's errors for a missing data source to `factory-not-found`.
 
     The error names the package that has it.
     """
@@ -344,7 +344,7 @@ def source_errors(source: str, version: str) -> Iterator[None]:
         close = None if package else similar(source, BUILT_IN)
         raise NotFoundError(
             f"Spark has no data source {source!r}",
-            code="unknown-data-source",
+            code="factory-not-found",
             hint=f"{hint}; {close}" if close else hint,
         ) from None
 

@@ -211,8 +211,8 @@ class Session:
     def identifier(self, name: Name) -> ObjectIdentifier:
         """Return the path of the object that a name in a statement refers to.
 
-        Codes: `invalid-path` above three parts; `current-catalog-not-set`,
-        `current-database-not-set` where the name leaves one open.
+        Codes: `invalid-path` above three parts; `current-database-not-set` where the name leaves
+        one open.
         """
         with at_span(name.span):
             return self.registry.qualify(UnresolvedPath(name.parts))
@@ -241,7 +241,7 @@ class Session:
             case _:
                 raise UnsupportedError(
                     f"a catalog returned {type(table).__name__!r} instead of a table",
-                    code="unknown-table-kind",
+                    code="wrong-object-type",
                 )
 
     def read(self, table: objects.CatalogBaseTable) -> ResolvedTable:
@@ -254,7 +254,7 @@ class Session:
         return self.resolve(table)
 
     def require_storable(self, new: ResolvedTable, old: objects.CatalogBaseTable | None) -> None:
-        """Raise if reading back a definition's text gives another object (`not-storable`)."""
+        """Raise if reading back a definition's text gives another object (`not-representable`)."""
         if isinstance(new, QueryView):
             return
 
@@ -449,24 +449,26 @@ class Session:
         With a `timestamp`, in milliseconds since 1970, the table as it was at that time, to read.
 
         A materialized table is bound as the table of its stored rows. Codes: `table-not-found`,
-        `not-a-table` for a view.
+        `wrong-object-type` for a view.
         """
         if timestamp is not None:
             return self.bind_found(self.tables.get_at(identifier, timestamp))
         return self.bind_found(self.get_table(identifier))
 
     def bind_found(self, found: FoundTable) -> BoundTable:
-        """Return a found table for an engine to read or write (`not-a-table` for a view)."""
+        """Return a found table for an engine to read or write (`wrong-object-type` for a view)."""
         return self.bind_table(found.identifier, self.connector_table(found), found.is_temporary)
 
     def connector_table(self, found: FoundTable) -> objects.ResolvedCatalogTable:
-        """Return a found table with the options of its connector, unresolved (`not-a-table`)."""
+        """Return a found table with the options of its connector (`wrong-object-type`)."""
         bound = found.table
         if isinstance(bound, objects.ResolvedCatalogMaterializedTable):
             bound = bound.as_table(found.connector_options)
         if not isinstance(bound, objects.ResolvedCatalogTable):
             shown = found.identifier.as_summary_string()
-            raise SchemaError(f"{shown!r} is a {found.kind.value}, not a table", code="not-a-table")
+            raise SchemaError(
+                f"{shown!r} is a {found.kind.value}, not a table", code="wrong-object-type"
+            )
         if MANAGED in found.own_options and self.makes_directories and found.derived is not None:
             ensure_directory(found.derived)
         if (found.derived is None and not found.hidden) or bound is not found.table:

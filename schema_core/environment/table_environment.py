@@ -206,7 +206,7 @@ class TableEnvironment:
             factory: A class without parameters, or a function, that returns a `JobStatusHook`.
 
         Raises:
-            AlreadyExistsError: with code `job-status-hook-exists`.
+            AlreadyExistsError: with code `already-exists`.
             SchemaError: with code `invalid-argument`.
         """
         self._session.hooks.register(name, factory)
@@ -300,7 +300,7 @@ class TableEnvironment:
 
         Raises:
             NotFoundError: with code `plan-not-found`.
-            SchemaError: with code `invalid-plan`, `unsupported-plan-version` or
+            SchemaError: with code `invalid-plan`, `version-not-supported` or
                 `plan-digest-mismatch`.
         """
         require_instance(plan_reference, PlanReference, "plan_reference")
@@ -610,7 +610,7 @@ class TableEnvironment:
         """Create a view in its catalog; return whether it is new.
 
         Raises:
-            AlreadyExistsError: with code `view-exists`.
+            AlreadyExistsError: with code `table-exists`.
             UnsupportedError: with code `not-in-sql` for a query that
                 SQL cannot express; a temporary view takes any query.
         """
@@ -637,7 +637,7 @@ class TableEnvironment:
             ignore_if_exists: Whether an existing view is kept.
 
         Raises:
-            AlreadyExistsError: with code `temporary-table-exists`.
+            AlreadyExistsError: with code `table-exists`.
             SchemaError: as `from_spark`, `from_pandas`, `from_polars` and `from_arrow`; with code
                 `invalid-argument` for a table of another environment.
         """
@@ -673,7 +673,7 @@ class TableEnvironment:
         """Drop a permanent view; return whether it existed.
 
         Raises:
-            NotFoundError: with code `view-not-found`, unless ignored.
+            NotFoundError: with code `table-not-found`, unless ignored.
             SchemaError: with code `hidden-by-temporary` where a temporary object has the path
                 (FLIP-64). DROP VIEW considers only temporary views.
         """
@@ -874,7 +874,7 @@ class TableEnvironment:
 
         Raises:
             AlreadyExistsError: with code `catalog-exists`.
-            SchemaError: with code `unknown-catalog-type` or `unknown-option`.
+            SchemaError: with code `factory-not-found` or `unknown-option`.
         """
         given = catalog_descriptor
         descriptor = CatalogDescriptor.of(catalog_name, given.configuration, given.comment)
@@ -935,7 +935,7 @@ class TableEnvironment:
         """Create a temporary model at any path.
 
         Raises:
-            AlreadyExistsError: with code `temporary-model-exists`.
+            AlreadyExistsError: with code `model-exists`.
         """
         model = model_descriptor.to_catalog_model()
         self._session.models.create_temporary(self._identifier(model_path), model, ignore_if_exists)
@@ -1067,7 +1067,7 @@ class TableEnvironment:
         """Create a function in its catalog; its class must be declared.
 
         Raises:
-            AlreadyExistsError: with code `function-exists`, or `temporary-function-exists` where a
+            AlreadyExistsError: with code `function-exists` where a
                 temporary one hides it.
             SchemaError: with code `invalid-function`.
         """
@@ -1083,7 +1083,7 @@ class TableEnvironment:
         """Create a temporary system function, which hides a built-in one.
 
         Raises:
-            AlreadyExistsError: with code `temporary-system-function-exists`.
+            AlreadyExistsError: with code `function-exists`.
             SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         definition = to_definition(function)
@@ -1096,8 +1096,7 @@ class TableEnvironment:
         FLIP-64: a path of one part makes a temporary system function.
 
         Raises:
-            AlreadyExistsError: with code `temporary-function-exists`, or
-                `temporary-system-function-exists`.
+            AlreadyExistsError: with code `function-exists`.
             SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         parsed = parse_path(path)
@@ -1112,7 +1111,7 @@ class TableEnvironment:
         """Create a temporary system function from a declared class.
 
         Raises:
-            AlreadyExistsError: with code `temporary-system-function-exists`.
+            AlreadyExistsError: with code `function-exists`.
             SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         self.create_temporary_system_function(name, function_class_name)
@@ -1121,7 +1120,7 @@ class TableEnvironment:
         """Create a temporary function from a declared class, as `create_temporary_function`.
 
         Raises:
-            AlreadyExistsError: with code `temporary-function-exists`.
+            AlreadyExistsError: with code `function-exists`.
             SchemaError: with code `invalid-function` for a class that cannot be used.
         """
         self.create_temporary_function(path, function_class_name)
@@ -1131,7 +1130,7 @@ class TableEnvironment:
         """Drop a permanent function; return whether it existed.
 
         Raises:
-            AlreadyExistsError: with code `temporary-function-exists` where a temporary one hides
+            AlreadyExistsError: with code `function-exists` where a temporary one hides
                 it.
         """
         identifier = self._identifier(path)
@@ -1188,8 +1187,8 @@ class TableEnvironment:
             module: The functions of the module by name, if no package provides it.
 
         Raises:
-            AlreadyExistsError: with code `module-exists`.
-            NotFoundError: with code `module-not-found`.
+            AlreadyExistsError: with code `already-exists`.
+            NotFoundError: with code `not-found`.
         """
         modules = self._session.functions.modules
         if module is None:
@@ -1253,7 +1252,7 @@ class TableEnvironment:
         """Create a temporary type at any path; it hides a permanent one.
 
         Raises:
-            AlreadyExistsError: with code `temporary-type-exists`.
+            AlreadyExistsError: with code `type-exists`.
         """
         kept = self._session.types.define(definition, description)
         self._session.types.create_temporary(self._identifier(path), kept, ignore_if_exists)

@@ -83,7 +83,7 @@ def _read_definition(session: Session, identifier: ObjectIdentifier) -> Definiti
     if isinstance(stored, objects.CatalogView | objects.CatalogMaterializedTable):
         return stored
     return NotFoundError(
-        f"there is no view {identifier.as_summary_string()!r}", code="view-not-found"
+        f"there is no view {identifier.as_summary_string()!r}", code="table-not-found"
     )
 
 

@@ -84,7 +84,7 @@ class Scope(Protocol):
         """All functions of a name.
 
         Raises:
-            SchemaError: with code `unknown-function`.
+            SchemaError: with code `function-not-found`.
         """
 
     def window(self, name: str, span: Span) -> Window:
@@ -274,7 +274,7 @@ def find_function(
     """The functions of a name: the user-defined ones, else the built-in ones.
 
     Raises:
-        SchemaError: with code `unknown-function`.
+        SchemaError: with code `function-not-found`.
     """
     from schema_core.expressions.functions import BUILT_IN
 
@@ -288,7 +288,7 @@ def find_function(
             raise SchemaError(f"{what} is not an expression", code="invalid-argument", hint=where)
         raise SchemaError(
             f"there is no function {name!r}",
-            code="unknown-function",
+            code="function-not-found",
             hint=_hint(name),
             span=span,
         )

@@ -71,7 +71,7 @@ def infer(scope: Scope, expression: syntax.Expression) -> Typed:
 
     Raises:
         SchemaError: with the span of the mistake; `errors.within` adds the source. Among its codes
-            are `unknown-column`, `unknown-field`, `unknown-function`, `invalid-function-call`,
+            are `unknown-column`, `unknown-field`, `function-not-found`, `invalid-function-call`,
             `type-mismatch`, `invalid-literal`.
 
     >>> from schema_core.sql.parser import parse_expression

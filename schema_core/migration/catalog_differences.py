@@ -87,7 +87,7 @@ def diff_catalogs(
         column_renames: By path in the new catalog, renames of columns as `diff` takes them.
 
     Raises:
-        SchemaError: with code `unknown-object` for a rename of or to an unknown name, or of columns
+        SchemaError: with code `not-found` for a rename of or to an unknown name, or of columns
             of a table that is not in both; as `diff`.
     """
     before, after = (
@@ -140,7 +140,7 @@ def diff_catalogs(
 def _unknown(path: object) -> SchemaError:
     return SchemaError(
         f"cannot rename {str(path)!r}: it is not in both catalogs",
-        code="unknown-object",
+        code="not-found",
         hint="pass an object of the old catalog and its name in the new one",
     )
 

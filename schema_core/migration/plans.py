@@ -161,7 +161,7 @@ class MigrationPlan:
         """Read a plan.
 
         Raises:
-            SchemaError: with code `invalid-plan` for what is not a plan, `unsupported-plan-version`
+            SchemaError: with code `invalid-plan` for what is not a plan, `version-not-supported`
             for
                 another version, `plan-digest-mismatch` for a plan that was changed.
         """
@@ -221,7 +221,7 @@ PLAN_DOCUMENT: Final = json_codec.DocumentFormat(
     json_codec.record(MigrationPlan, _CODECS),
     "make the plan again with this version of schema_core",
     code="invalid-plan",
-    version_code="unsupported-plan-version",
+    version_code="version-not-supported",
     digest_code="plan-digest-mismatch",
 )
 
@@ -262,7 +262,7 @@ def plan(
         SchemaError: as `diff`, `SchemaResolver.resolve` and `ColumnHistory.of`; with code
             `invalid-argument` for a kind that cannot be accepted.
         NotFoundError: with code `unknown-dialect` for another target.
-        UnsupportedError: with code `type-not-supported` or `name-not-in-dialect` for what the
+        UnsupportedError: with code `type-not-supported` or `name-not-supported` for what the
             target does not have; as `encode_table` for what a property map does not hold.
 
     >>> from schema_core import Schema
@@ -346,7 +346,7 @@ def plan_table(
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        SchemaError: with code `wrong-table-kind` for a view, a materialized table or a temporary
+        SchemaError: with code `wrong-object-type` for a view, a materialized table or a temporary
             table; as `plan`.
 
     >>> from schema_core import EnvironmentSettings, Schema
@@ -781,7 +781,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     table = manager.get(identifier).table
     if expected is None or not isinstance(table, ResolvedCatalogTable):
         raise SchemaError(
-            f"{identifier.as_summary_string()!r} is not a table", code="wrong-table-kind"
+            f"{identifier.as_summary_string()!r} is not a table", code="wrong-object-type"
         )
     options = mask(table.options)
     if dict(encode_table(table.copy(options))) != plan.old:

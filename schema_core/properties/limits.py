@@ -174,7 +174,7 @@ def check_names(
             if other != column.name:
                 problem = f"{other!r} and {column.name!r} are the same column to the store"
                 place = (f"column {column.name!r}",)
-                problems.append(Diagnostic("name-case-not-preserved", problem, path=place))
+                problems.append(Diagnostic("name-not-supported", problem, path=place))
     return tuple(problems)
 
 
@@ -188,8 +188,7 @@ def require_names(
     """Raise an error for everything that `check_names` reports.
 
     Raises:
-        UnsupportedError: with the codes `name-too-long`, `name-characters-not-supported`,
-            `name-case-not-preserved`, `comment-too-long`.
+        UnsupportedError: with the codes `name-not-supported`, `exceeds-store-limit`.
     """
     raise_all(
         UnsupportedError(name.message, code=name.code, path=name.path)
@@ -201,16 +200,16 @@ def _name_problems(what: str, name: str, most: int, store: StoreLimits) -> Itera
     place = (f"{what} {name[:60]!r}",)
     if (length := store.length(name)) > most:
         problem = f"the name has {length:,} {store.unit}; the store supports {most:,}"
-        yield Diagnostic("name-too-long", problem, path=place)
+        yield Diagnostic("name-not-supported", problem, path=place)
     if (wrong := store.unsupported_character(name)) is not None:
-        yield Diagnostic("name-characters-not-supported", wrong, path=place)
+        yield Diagnostic("name-not-supported", wrong, path=place)
     if store.lower_case and what != "column" and name != name.lower():
         problem = "the store converts names to lower case"
-        yield Diagnostic("name-case-not-preserved", problem, path=place)
+        yield Diagnostic("name-not-supported", problem, path=place)
 
 
 def _comment_problems(what: str, comment: str | None, store: StoreLimits) -> Iterator[Diagnostic]:
     length = store.length(comment or "")
     if length > store.comment:
         problem = f"the comment has {length:,} {store.unit}; the store supports {store.comment:,}"
-        yield Diagnostic("comment-too-long", problem, path=(what,))
+        yield Diagnostic("exceeds-store-limit", problem, path=(what,))

@@ -251,7 +251,7 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
         if is_blank(constraint.name):
             yield UnsupportedError(
                 f"the blank constraint name {constraint.name!r} is lost in a property map",
-                code="lossy-names",
+                code="lossy",
                 hint="use a name that is not blank",
             )
     for named in (*constraints, *schema.indexes):
@@ -259,7 +259,7 @@ def losses_of_schema(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
             names = ", ".join(map(repr, named.columns))
             yield UnsupportedError(
                 f"the columns {names} of {named.name!r} are ambiguous in a property map",
-                code="lossy-names",
+                code="lossy",
                 hint='the map joins names with commas; rename the column or use on_loss="carry"',
             )
 
@@ -270,7 +270,7 @@ def losses_of_columns(schema: ResolvedSchema) -> Iterator[UnsupportedError]:
     if any(more):
         yield UnsupportedError(
             "the property map of a model stores only columns, without watermarks, keys and indexes",
-            code="lossy-model-schema",
+            code="lossy",
         )
 
 
@@ -343,8 +343,7 @@ def encode_table(table: objects.ResolvedCatalogTable, on_loss: OnLoss = "refuse"
     Raises:
         SchemaError: with code `invalid-argument` for anything but a resolved table.
         UnsupportedError: for a type or an expression without SQL form; and, if `on_loss` is
-            "refuse", for everything that would not be restored: codes `lossy-names`,
-            `lossy-option`, `lossy-comment`.
+            "refuse", for everything that would not be restored: code `lossy`.
     """
     require_instance(table, objects.ResolvedCatalogTable, "table")
     refuse(losses_of_table(table), on_loss)
@@ -363,7 +362,7 @@ def decode_table(
 
     Raises:
         SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
-            `unsupported-sidecar-version` for keys of a later version of this library,
+            `version-not-supported` for keys of a later version of this library,
             `reserved-option` for an option that only this library sets, in its catalogs.
 
     >>> decode_table({"schema.0.name": "a", "schema.0.data-type": "INT", "k": "v"}).options
@@ -467,7 +466,7 @@ def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse"
     """Encode a model: the columns of both schemas, and its options.
 
     Raises:
-        UnsupportedError: as `encode_table`, or with code `lossy-model-schema` for more than
+        UnsupportedError: as `encode_table`, or with code `lossy` for more than
         columns.
     """
     require_instance(model, objects.ResolvedCatalogModel, "model")
@@ -546,7 +545,7 @@ def losses_of_comment(comment: str | None) -> Iterator[UnsupportedError]:
     if comment == "":
         yield UnsupportedError(
             "an empty comment is lost in a property map",
-            code="lossy-comment",
+            code="lossy",
             hint='omit the comment or use on_loss="carry"',
         )
 
@@ -559,7 +558,7 @@ def losses_of_options(
         if sidecar.is_lost(key, removed):
             yield UnsupportedError(
                 f"the option {key!r} is lost in a property map",
-                code="lossy-option",
+                code="lossy",
                 hint='the key is reserved; rename the option or use on_loss="carry"',
             )
 
@@ -671,9 +670,7 @@ def losses_of_materialized_table(
     """Yield an error for everything that `decode_materialized_table` would not restore."""
     yield from losses_of_table(table, removed=())
     if table.refresh_handler == b"":
-        yield UnsupportedError(
-            "an empty refresh handler is lost in a property map", code="lossy-handler"
-        )
+        yield UnsupportedError("an empty refresh handler is lost in a property map", code="lossy")
 
 
 # --- objects of any kind --------------------------------------------------------------------------

@@ -197,7 +197,7 @@ def check_version(reader: PropertyReader) -> None:
     for key in reader.properties:
         if key.startswith(all_versions) and not key.startswith(this_version):
             problem = f"{key!r} was written by a later version of schema_core"
-            raise malformed_key(key, problem, "unsupported-sidecar-version")
+            raise malformed_key(key, problem, "version-not-supported")
 
 
 def open_reader(properties: Mapping[str, str]) -> PropertyReader:

@@ -302,7 +302,7 @@ class SelectScope:
         return self.chain.context.types
 
     def function(self, path: tuple[str, ...], span: Span) -> tuple[Function, ...]:
-        """Return a query's, user-defined or built-in functions of a name (`unknown-function`)."""
+        """Return a query's, user-defined or built-in functions of a name (`function-not-found`)."""
         if len(path) == 1 and path[0].upper() in self.query_functions:
             return self.query_functions[path[0].upper()]
         return find_function(path, span, self.chain.context.functions)

@@ -485,7 +485,7 @@ class Schema(_Hashed):
         Raises:
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
-            UnsupportedError: with code `type-not-supported` or `name-not-in-dialect`, `lossy` if
+            UnsupportedError: with code `type-not-supported` or `name-not-supported`, `lossy` if
             values
                 would change and `on_loss` is `error`.
 

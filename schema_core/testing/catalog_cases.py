@@ -71,7 +71,7 @@ def with_derived_schema(table: objects.CatalogBaseTable) -> ResolvedTable:
     """Return the resolved object with a schema derived from its resolved schema.
 
     Objects of equal meaning then are equal, however written and stored. Errors as of
-    `SchemaResolver.resolve`, and `wrong-table-kind`.
+    `SchemaResolver.resolve`, and `wrong-object-type`.
     """
     resolver = SchemaResolver()
     resolved: ResolvedTable
@@ -85,7 +85,7 @@ def with_derived_schema(table: objects.CatalogBaseTable) -> ResolvedTable:
         case _:
             raise SchemaError(
                 f"a catalog returned {type(table).__name__!r} instead of a table",
-                code="wrong-table-kind",
+                code="wrong-object-type",
             )
     return replace(resolved, schema=unresolve(resolved.resolved_schema))
 
@@ -317,9 +317,9 @@ REFUSED: tuple[tuple[Capability | None, str, Call, str], ...] = (
      lambda c: c.create_table(NOWHERE, PLAIN, True), "database-not-found"),
     (None, "alter no table", lambda c: c.alter_table(NOTHING, PLAIN, False), "table-not-found"),
     (None, "alter a table to a view",
-     lambda c: c.alter_table(ORDERS, VIEW, False), "wrong-table-kind"),
+     lambda c: c.alter_table(ORDERS, VIEW, False), "wrong-object-type"),
     (None, "alter a view to a table",
-     lambda c: c.alter_table(RECENT, PLAIN, True), "wrong-table-kind"),
+     lambda c: c.alter_table(RECENT, PLAIN, True), "wrong-object-type"),
     (None, "drop no table", lambda c: c.drop_table(NOTHING, False), "table-not-found"),
     (None, "drop a table nowhere", lambda c: c.drop_table(NOWHERE, False), "table-not-found"),
     (None, "rename no table", lambda c: c.rename_table(NOTHING, "x", False), "table-not-found"),

@@ -321,7 +321,7 @@ class DataTypes:
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `unknown-type` for a name other than those of SQL types.
+            UnsupportedError: with code `type-not-found` for a name other than those of SQL types.
             SchemaError: with code `data-type-not-inferred` for any other description.
 
         >>> print(DataTypes.of("decimal(10, 2)"), "|", DataTypes.of(list[str | None]))

@@ -45,7 +45,7 @@ class UnresolvedDataType:
 
         Raises:
             ParseError: for a string outside the grammar.
-            UnsupportedError: with code `unknown-type` for an unknown name.
+            UnsupportedError: with code `type-not-found` for an unknown name.
         """
         return self.build(types)
 
@@ -97,7 +97,7 @@ def require_resolved(type_: DataType) -> DataType:
     """Refuse a type that is unresolved, or that no column can have.
 
     Raises:
-        UnsupportedError: with code `unknown-type` for the first unresolved name,
+        UnsupportedError: with code `type-not-found` for the first unresolved name,
             `invalid-type` for the state of a function or for Python objects.
     """
     for part in require_type(type_, "the type").walk():
@@ -108,7 +108,7 @@ def require_resolved(type_: DataType) -> DataType:
             meant = hint_for_foreign(name) or similar(name, NAMES)
             raise UnsupportedError(
                 f"unknown type {part.body()}",
-                code="unknown-type",
+                code="type-not-found",
                 hint=meant or "register user-defined types in a catalog first",
             )
     return type_

@@ -43,8 +43,8 @@ def test_unusual_path_string(text: str, parts: tuple[str, ...]) -> None:
         ("`a\nb`",                  "syntax"),
         ("\u212a",                  "syntax"),
         ("`\u2003`",                "invalid-name"),
-        ("a" * 257,                 "name-too-long"),
-        ("`" + "😀" * 129 + "`",    "name-too-long"),
+        ("a" * 257,                 "name-not-supported"),
+        ("`" + "😀" * 129 + "`",    "name-not-supported"),
         ("a" * (MAX_TEXT + 1),      "limit-exceeded"),
     ],
     ids=lambda value: ascii(value)[:12],
@@ -78,9 +78,9 @@ def test_qualify(parts: list[str], expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("catalog", "database", "code"),
     [
-        (None,         "d",   "current-catalog-not-set"),
+        (None,         "d",   "current-database-not-set"),
         ("c",          None,  "current-database-not-set"),
-        (None,         None,  "current-catalog-not-set"),
+        (None,         None,  "current-database-not-set"),
         ("<UNKNOWN>",  "d",   "invalid-name"),
     ],
 )  # fmt: skip

@@ -63,20 +63,20 @@ def test_yaml_values_are_parsed(line: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
-        ("", "invalid-yaml", 0),
-        ("# nothing", "invalid-yaml", 0),
-        ("a: b\nc:\n  d: e", "invalid-yaml", 2),
-        ("- a", "invalid-yaml", 1),
-        ("a: [1]", "invalid-yaml", 1),
-        ("a: {}", "invalid-yaml", 1),
-        ("a: &x b", "invalid-yaml", 1),
-        ("a: |\n  b", "invalid-yaml", 1),
-        ('a: "open', "invalid-yaml", 1),
-        ('a: "\\q"', "invalid-yaml", 1),
-        ('a: "\\Uffffffff"', "invalid-yaml", 1),
-        ("a: b: c", "invalid-yaml", 1),
-        ("a: 1\nb: 2\na: 3", "duplicate-yaml-key", 3),
-        ("just text", "invalid-yaml", 1),
+        ("", "corrupt-entry", 0),
+        ("# nothing", "corrupt-entry", 0),
+        ("a: b\nc:\n  d: e", "corrupt-entry", 2),
+        ("- a", "corrupt-entry", 1),
+        ("a: [1]", "corrupt-entry", 1),
+        ("a: {}", "corrupt-entry", 1),
+        ("a: &x b", "corrupt-entry", 1),
+        ("a: |\n  b", "corrupt-entry", 1),
+        ('a: "open', "corrupt-entry", 1),
+        ('a: "\\q"', "corrupt-entry", 1),
+        ('a: "\\Uffffffff"', "corrupt-entry", 1),
+        ("a: b: c", "corrupt-entry", 1),
+        ("a: 1\nb: 2\na: 3", "corrupt-entry", 3),
+        ("just text", "corrupt-entry", 1),
     ],
 )
 def test_invalid_flat_mapping_is_refused_with_its_line(text: str, code: str, line: int) -> None:
@@ -203,7 +203,7 @@ def test_a_malformed_file_is_reported_at_use(
     with pytest.raises(ExternalError) as caught:
         store.get_catalog("c")
 
-    assert caught.value.code == "corrupt-catalog-file"
+    assert caught.value.code == "corrupt-entry"
     store.remove_catalog("c", ignore_if_not_exists=False)
 
 
@@ -219,7 +219,7 @@ def test_a_file_as_store_directory_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({"kind": "cloud"}, "unknown-catalog-store-kind"),
+        ({"kind": "cloud"}, "factory-not-found"),
         ({"kind": "file"}, "missing-option"),
         ({"kind": "file", "file.path": "x", "file.paht": "y"}, "unknown-option"),
     ],

@@ -124,10 +124,10 @@ def test_refused_changes(functions: FunctionCatalog) -> None:
     everywhere(functions)
     with pytest.raises(AlreadyExistsError) as caught:
         functions.create_temporary_system("UPPER", FUNCTION, ignore_if_exists=False)
-    assert "temporary-system-function-exists" == caught.value.code
+    assert "function-exists" == caught.value.code
     with pytest.raises(AlreadyExistsError) as caught:
         functions.require_not_hidden(HERE)
-    assert "temporary-function-exists" == caught.value.code
+    assert "function-exists" == caught.value.code
     with pytest.raises(NotFoundError) as missing:
         functions.get(UnresolvedPath(["uper"]))
     assert ("function-not-found", "did you mean 'upper'?") == (

@@ -57,7 +57,7 @@ def attempt(call: object) -> str:
 
 
 MISSING, HIDDEN = "table-not-found", "hidden-by-temporary"
-NO_TEMPORARY = "temporary-table-not-found"
+NO_TEMPORARY = "table-not-found"
 
 # fmt: off
 #: temporary, permanent -> creating a table there: permanent, with IF NOT EXISTS; temporary, with it
@@ -222,7 +222,7 @@ def test_current_database_cannot_be_dropped() -> None:
     with pytest.raises(SchemaError) as caught:
         manager().drop_database("home", "db", if_exists=True, cascade=True)
 
-    assert "database-in-use" == caught.value.code
+    assert "object-in-use" == caught.value.code
 
 
 # --- catalogs -------------------------------------------------------------------------------------
@@ -239,15 +239,15 @@ def test_stored_catalog_is_opened_at_first_use() -> None:
     assert "d" == registry.get("good").get_default_database()
     with pytest.raises(SchemaError) as caught:
         registry.get("broken")
-    assert "unknown-catalog-type" == caught.value.code
+    assert "factory-not-found" == caught.value.code
     assert registry.drop("broken", ignore_if_not_exists=False)
 
 
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        ({}, "unknown-catalog-type"),
-        ({"type": "nope"}, "unknown-catalog-type"),
+        ({}, "factory-not-found"),
+        ({"type": "nope"}, "factory-not-found"),
         ({"type": "generic_in_memory", "color": "red"}, "unknown-option"),
         ({"type": "generic_in_memory", "default-database": ""}, "invalid-name"),
     ],

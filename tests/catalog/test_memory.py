@@ -52,7 +52,7 @@ def catalog() -> InMemoryCatalog:
         (lambda c: c.get_table(NOWHERE), NotFoundError, "table-not-found"),
         (lambda c: c.create_table(ORDERS, TABLE, False), AlreadyExistsError, "table-exists"),
         (lambda c: c.create_table(NOWHERE, TABLE, True), NotFoundError, "database-not-found"),
-        (lambda c: c.alter_table(ORDERS, VIEW, False), SchemaError, "wrong-table-kind"),
+        (lambda c: c.alter_table(ORDERS, VIEW, False), SchemaError, "wrong-object-type"),
         (lambda c: c.drop_table(NOWHERE, False), NotFoundError, "table-not-found"),
         (lambda c: c.rename_table(ORDERS, "v", False), AlreadyExistsError, "table-exists"),
         (lambda c: c.list_partitions(ObjectPath("db", "v")), SchemaError, "not-partitioned"),

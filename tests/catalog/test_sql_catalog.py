@@ -225,7 +225,7 @@ def test_a_store_of_a_later_version_is_refused(file: Path) -> None:
     with pytest.raises(UnsupportedError) as caught:
         opened(file)
 
-    assert caught.value.code == "unsupported-catalog-version"
+    assert caught.value.code == "version-not-supported"
 
 
 def test_a_store_of_an_earlier_version_is_upgraded(file: Path) -> None:

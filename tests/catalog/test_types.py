@@ -40,7 +40,7 @@ def test_defined_type(definition: str, kind: type, children: list[str]) -> None:
 @pytest.mark.parametrize(
     ("definition", "code"),
     [
-        (parse_type("ARRAY<nobody>"),                             "unknown-type"),
+        (parse_type("ARRAY<nobody>"),                             "type-not-found"),
         (DataTypes.LIST_VIEW(DataTypes.INT()),                    "invalid-type"),
         (StructuredType(None, (), path=("c", "d", "other")),      "invalid-state"),
     ],

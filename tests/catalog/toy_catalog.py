@@ -126,5 +126,5 @@ class ToyCatalog(Catalog):
         if table_path not in self.tables and ignore_if_not_exists:
             return
         if self._kind(table_path) is not new_table.get_table_kind():
-            raise SchemaError(f"{table_path} is of another kind", code="wrong-table-kind")
+            raise SchemaError(f"{table_path} is of another kind", code="wrong-object-type")
         self.tables[table_path] = require_resolved_table(new_table)

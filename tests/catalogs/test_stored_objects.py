@@ -76,7 +76,7 @@ def test_a_name_with_two_meanings_is_refused(catalog: SqlCatalog) -> None:
     with pytest.raises(SchemaError) as caught:
         catalog.create_type(T, CatalogType(DataTypes.ROW(fields)), ignore_if_exists=False)
 
-    assert "not-storable" == caught.value.code
+    assert "not-representable" == caught.value.code
     assert not catalog.type_exists(T)
 
 
@@ -143,7 +143,7 @@ def test_a_class_name_with_a_language_prefix_of_hive(
     if refused:
         with pytest.raises(SchemaError) as caught:
             codec.encode_function("d", "f", function)
-        assert "not-storable" == caught.value.code
+        assert "not-representable" == caught.value.code
     else:
         stored = codec.encode_function("d", "f", function)
         assert function.class_name == codec.decode_function(stored).class_name
@@ -167,7 +167,7 @@ def test_an_unresolvable_model_is_refused(tmp_path: Path, kind: str, side: str) 
     with pytest.raises(SchemaCoreError) as caught:
         environment.create_model("m", model)
 
-    assert ("not-storable", (side, "column 'a'")) == (caught.value.code, caught.value.path)
+    assert ("not-representable", (side, "column 'a'")) == (caught.value.code, caught.value.path)
     assert [] == environment.list_models()
 
 
@@ -180,6 +180,6 @@ def test_an_altered_model_is_validated() -> None:
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("ALTER MODEL m SET ('task' = 'z')")
 
-    assert "not-storable" == caught.value.code
+    assert "not-representable" == caught.value.code
     shown = "".join(str(row) for row in environment.execute_sql("SHOW CREATE MODEL m").collect())
     assert "task" not in shown

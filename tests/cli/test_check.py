@@ -42,8 +42,8 @@ def test_options_and_connectors_are_checked(tmp_path: Path) -> None:
     assert code == WRONG
     integer = "expected an integer from -2147483648 to 2147483647, got"
     assert result == [
-        "1:30: error[not-discovered]: no connector 'filesistem' is installed",
-        "2:58: error[unknown-format]: no file format 'csw' is installed",
+        "1:30: error[factory-not-found]: no connector 'filesistem' is installed",
+        "2:58: error[factory-not-found]: no file format 'csw' is installed",
         "3:14: error[missing-option]: required options are missing: path",
         f"6:18: error[invalid-option-value]: {integer} 'two'",
         "6:3: error[unknown-option]: unsupported options: paht, password",
@@ -64,15 +64,15 @@ def test_a_correct_script_has_no_findings(tmp_path: Path) -> None:
 MISTAKES: dict[str, tuple[str, list[str]]] = {
     "a misspelt connector": (
         "CREATE TABLE t (a INT) WITH ('connector' = 'filesistem', 'path' = '/p')",
-        ["1:30: error[not-discovered]: no connector 'filesistem' is installed"],
+        ["1:30: error[factory-not-found]: no connector 'filesistem' is installed"],
     ),
     "a misspelt connector after a format": (
         "CREATE TABLE t (a INT) WITH ('format' = 'csv', 'path' = '/p', 'connector' = 'filesistem')",
-        ["1:63: error[not-discovered]: no connector 'filesistem' is installed"],
+        ["1:63: error[factory-not-found]: no connector 'filesistem' is installed"],
     ),
     "a misspelt format": (
         "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = '/p', 'format' = 'cvs')",
-        ["1:73: error[unknown-format]: no file format 'cvs' is installed"],
+        ["1:73: error[factory-not-found]: no file format 'cvs' is installed"],
     ),
     "an unknown option": (
         "CREATE TABLE t (a INT) WITH ('connector' = 'datagen', 'rows-per-secnd' = '1')",
@@ -84,7 +84,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "an unknown format": (
         "CREATE TABLE t (a INT)\nWITH ('connector' = 'filesystem', 'path' = '', 'format' = 'jsn')",
-        ["2:48: error[unknown-format]: no file format 'jsn' is installed"],
+        ["2:48: error[factory-not-found]: no file format 'jsn' is installed"],
     ),
     "a wrong metadata column": (
         (
@@ -117,11 +117,11 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
             "SELECT a FROM u;\nSELECT FROM;\nSELECT UPER('x')"
         ),
         [
-            "1:24: error[unknown-type]: unknown type `NOPE`",
-            "1:38: error[not-discovered]: no connector 'filesistem' is installed",
-            "2:30: error[not-discovered]: no connector 'filesistem' is installed",
+            "1:24: error[type-not-found]: unknown type `NOPE`",
+            "1:38: error[factory-not-found]: no connector 'filesistem' is installed",
+            "2:30: error[factory-not-found]: no connector 'filesistem' is installed",
             "4:8: error[syntax]: expected an expression, found 'FROM'",
-            "5:8: error[unknown-function]: there is no function 'UPER'",
+            "5:8: error[function-not-found]: there is no function 'UPER'",
         ],
     ),
 }
@@ -160,7 +160,7 @@ def test_a_setup_precedes_each_file(tmp_path: Path) -> None:
 
     assert WRONG == done.exit_code
     document = json.loads(done.stdout)
-    assert [(setup, "not-discovered"), (scripts[0], "unknown-column")] == [
+    assert [(setup, "factory-not-found"), (scripts[0], "unknown-column")] == [
         (item["file"], item["code"]) for item in document["findings"]
     ]
     assert {*scripts, setup} == set(document["subjects"])
@@ -195,14 +195,14 @@ CREATE TABLE f (x NOTHING);
     assert code == WRONG
     places = [f"{line[0]} {line.split('[')[1].split(']')[0]}" for line in result]
     assert places == [
-        "1 unknown-type",
-        "1 unknown-format",
+        "1 type-not-found",
+        "1 factory-not-found",
         "2 unknown-column",
-        "2 not-discovered",
+        "2 factory-not-found",
         "3 duplicate-column",
         "3 unknown-option",
-        "4 unknown-type",
-        "6 unknown-type",
+        "4 type-not-found",
+        "6 type-not-found",
     ]
 
 

@@ -28,7 +28,7 @@ from tests.test_pages import read_page
 
 NASTY = 'a <b> & "c", 100% | `d`\nsecond line: ::error::x\x1b[31m'
 FINDINGS = [
-    ReportedFinding(Level.ERROR, "unknown-type", NASTY, "my dir/a,b.sql", 3, 7, "use `INT`"),
+    ReportedFinding(Level.ERROR, "type-not-found", NASTY, "my dir/a,b.sql", 3, 7, "use `INT`"),
     ReportedFinding(Level.WARNING, "slow", "too slow", "-", 1, 1),
     ReportedFinding(Level.NOTE, "old", "an é", subject="c.d.t", path=("x.y",)),
 ]
@@ -47,7 +47,7 @@ def test_every_format_has_a_writer_in_ascii() -> None:
 def test_text() -> None:
     lines = [line.plain for line in as_text(REPORT)]
 
-    assert lines[0].startswith("my dir/a,b.sql:3:7: error[unknown-type]: a <b>")
+    assert lines[0].startswith("my dir/a,b.sql:3:7: error[type-not-found]: a <b>")
     assert lines[1:3] == ["  hint: use `INT`", "<stdin>:1:1: warning[slow]: too slow"]
     assert lines[-1] == "1 error, 1 warning, 1 note"
     assert [] == list(as_text(EMPTY))
@@ -61,7 +61,7 @@ def test_json() -> None:
     first, _, last = document["findings"]
     assert {
         "severity": "error",
-        "code": "unknown-type",
+        "code": "type-not-found",
         "message": NASTY,
         "hint": "use `INT`",
         "file": "my dir/a,b.sql",
@@ -94,7 +94,7 @@ def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
 def test_commands_of_github_are_escaped() -> None:
     error, warning, notice = commands(FORMATS[Output.GITHUB](REPORT))
 
-    places = {"file": "my dir/a,b.sql", "line": "3", "col": "7", "title": "unknown-type"}
+    places = {"file": "my dir/a,b.sql", "line": "3", "col": "7", "title": "type-not-found"}
     shown = NASTY.replace("\x1b", "\\x1b")
     assert ("error", places, f"{shown}\nhint: use `INT`") == error
     assert ("warning", {"line": "1", "col": "1", "title": "slow"}, "too slow") == warning
@@ -130,7 +130,7 @@ def test_a_comment_in_markdown() -> None:
     assert text.startswith("**schema-core check**: 1 error, 1 warning, 1 note\n")
     assert ["severity", "place", "code", "message"] == head
     shown = NASTY.replace("\x1b", "\\x1b").replace("\n", "\\n")
-    assert ["error", "my dir/a,b.sql:3:7", "unknown-type", shown] == rows[0]
+    assert ["error", "my dir/a,b.sql:3:7", "type-not-found", shown] == rows[0]
     assert ["note", "c.d.t", "old", "an é (in x.y)"] == rows[2]
     assert "hint: use `INT`" in comment(text)[1]
     assert "**schema-core check**: no findings" == FORMATS[Output.MARKDOWN](EMPTY)
@@ -168,9 +168,9 @@ def test_junit() -> None:
 
     assert {"name": "schema-core check", "tests": "4", "failures": "1",
             "errors": "0", "skipped": "0"} == suite.attrib  # fmt: skip
-    assert ("my dir/a,b.sql", "unknown-type my dir/a,b.sql:3:7") == cases[0]
+    assert ("my dir/a,b.sql", "type-not-found my dir/a,b.sql:3:7") == cases[0]
     assert ("good.sql", "no findings") == cases[-1]
-    assert "unknown-type" == failure.get("type")
+    assert "type-not-found" == failure.get("type")
     assert str(failure.text).endswith("hint: use `INT`")
     assert "0" == ET.fromstring(FORMATS[Output.JUNIT](EMPTY)).get("failures")
 

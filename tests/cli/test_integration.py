@@ -85,7 +85,7 @@ def test_the_hook_of_pre_commit(project: Path) -> None:
 
     done = shell(project, f"{hook['entry']} tables/a.sql tables/b.sql")
     assert 1 == done.returncode, done.stderr
-    assert "tables/b.sql:1:30: error[not-discovered]" in done.stdout
+    assert "tables/b.sql:1:30: error[factory-not-found]" in done.stdout
     assert 0 == shell(project, f"{hook['entry']} tables/a.sql").returncode
 
 
@@ -120,7 +120,7 @@ def test_the_action_of_github(project: Path) -> None:
     done = shell(project, check, FILES="tables/*.sql", ARGUMENTS="--batch")
     assert 1 == done.returncode, done.stderr
     (line,) = done.stdout.splitlines()
-    assert line.startswith("::error file=tables/b.sql,line=1,col=30,title=not-discovered::")
+    assert line.startswith("::error file=tables/b.sql,line=1,col=30,title=factory-not-found::")
     assert 0 == shell(project, check, FILES="tables/a.sql", ARGUMENTS="").returncode
 
 

@@ -112,7 +112,7 @@ def test_what_a_generated_migration_risks_is_printed(shell: Shell) -> None:
 def test_errors_have_the_file_line_and_column(shell: Shell) -> None:
     shell.write("0001_a", "-- up\nCREATE TABLE t (\n  a FROB\n);\n")
     shell.run("upgrade", status=1)
-    assert f"{shell.folder}/migrations/0001_a.sql:3:3: error[unknown-type]" in shell.errors
+    assert f"{shell.folder}/migrations/0001_a.sql:3:3: error[type-not-found]" in shell.errors
 
     shell.write("0001_a", "-- up\nCREATE TABLE t (a INT);\n\nALTER TABLE t DROP\n  b;\n")
     shell.run("upgrade", status=1)

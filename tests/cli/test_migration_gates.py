@@ -89,7 +89,7 @@ def test_only_migrations_that_a_branch_adds_are_linted(shell: Shell) -> None:
 def test_an_unknown_revision_is_refused(shell: Shell, revision: str) -> None:
     shell.run("lint", f"--since={revision}", status=1)
 
-    assert "revision-not-found" in shell.errors
+    assert "not-found" in shell.errors
 
 
 def test_findings_are_accepted_by_options_and_by_the_configuration(

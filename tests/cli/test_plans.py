@@ -39,7 +39,7 @@ def test_the_last_statement_is_compiled(script: Path, tmp_path: Path) -> None:
     assert json.loads(text)["jobs"][0]["sink"][-1] == "sink"
     again = called("compile-plan", script, "-o", output)
     assert again.exit_code == WRONG
-    assert "error[plan-exists]" in again.stderr
+    assert "error[already-exists]" in again.stderr
     assert called("compile-plan", script, "-o", output, "--replace").exit_code == GOOD
 
 

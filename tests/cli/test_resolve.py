@@ -43,9 +43,9 @@ def test_five_errors_are_reported_at_once_with_their_positions(tmp_path: Path) -
     ]
     assert WRONG == result.exit_code
     assert [
-        "3:3: error[unknown-type]: unknown type `INTT`",
+        "3:3: error[type-not-found]: unknown type `INTT`",
         "4:12: error[unknown-column]: there is no column 'prise'",
-        "5:9: error[unknown-function]: there is no function 'UPER'",
+        "5:9: error[function-not-found]: there is no function 'UPER'",
         "6:3: error[unknown-column]: there is no column 'idd'",
         "9:12: error[syntax]: expected an expression, found 'FROM'",
     ] == expected
@@ -59,7 +59,7 @@ def test_consequences_of_an_earlier_error_are_not_reported(tmp_path: Path) -> No
 
     result = resolve(path)
 
-    assert ["unknown-type", "table-not-found"] == [
+    assert ["type-not-found", "table-not-found"] == [
         line.split("[")[1].split("]")[0] for line in result.output.splitlines() if "error[" in line
     ]
 
@@ -68,41 +68,44 @@ def test_consequences_of_an_earlier_error_are_not_reported(tmp_path: Path) -> No
     ("script", "codes"),
     [
         # a name that only contains that of a failed statement is an error of its own
-        ("CREATE TABLE a (x NOPE); SELECT x FROM data", "unknown-type table-not-found"),
-        ("CREATE TABLE data (x NOPE); SELECT x FROM a", "unknown-type table-not-found"),
-        ("CREATE TABLE a (x NOPE); SELECT x FROM A", "unknown-type table-not-found"),
+        ("CREATE TABLE a (x NOPE); SELECT x FROM data", "type-not-found table-not-found"),
+        ("CREATE TABLE data (x NOPE); SELECT x FROM a", "type-not-found table-not-found"),
+        ("CREATE TABLE a (x NOPE); SELECT x FROM A", "type-not-found table-not-found"),
         # the same name elsewhere is another object
         (
             "CREATE DATABASE d; CREATE TABLE d.a (x NOPE); SELECT x FROM a",
-            "unknown-type table-not-found",
+            "type-not-found table-not-found",
         ),
         (
             "CREATE DATABASE d; CREATE TABLE a (x NOPE); USE d; SELECT x FROM a",
-            "unknown-type table-not-found",
+            "type-not-found table-not-found",
         ),
         # the same object under another name is not
         (
             "CREATE DATABASE d; CREATE TABLE d.a (x NOPE); USE d; SELECT x FROM a",
-            "unknown-type",
+            "type-not-found",
         ),
-        ("CREATE TABLE `a b` (x NOPE); SELECT x FROM default_database.`a b`", "unknown-type"),
-        ("CREATE TABLE a (x NOPE); DROP TABLE a; DESCRIBE a; SHOW CREATE TABLE a", "unknown-type"),
-        ("CREATE TABLE a (x NOPE); ALTER TABLE a ADD y INT; DROP VIEW a", "unknown-type"),
-        ("CREATE TABLE a (x NOPE); INSERT INTO a SELECT 1", "unknown-type"),
+        ("CREATE TABLE `a b` (x NOPE); SELECT x FROM default_database.`a b`", "type-not-found"),
+        (
+            "CREATE TABLE a (x NOPE); DROP TABLE a; DESCRIBE a; SHOW CREATE TABLE a",
+            "type-not-found",
+        ),
+        ("CREATE TABLE a (x NOPE); ALTER TABLE a ADD y INT; DROP VIEW a", "type-not-found"),
+        ("CREATE TABLE a (x NOPE); INSERT INTO a SELECT 1", "type-not-found"),
         # chains: what fails for want of a failed object is missing as well
         (
             "CREATE TABLE a (x NOPE); CREATE VIEW v AS SELECT * FROM a; SELECT * FROM v",
-            "unknown-type",
+            "type-not-found",
         ),
         (
             "CREATE TABLE a (x NOPE); ALTER TABLE a RENAME TO b; SELECT * FROM b",
-            "unknown-type",
+            "type-not-found",
         ),
-        ("CREATE TABLE a (x NOPE); CREATE TABLE b LIKE a; SELECT * FROM b", "unknown-type"),
+        ("CREATE TABLE a (x NOPE); CREATE TABLE b LIKE a; SELECT * FROM b", "type-not-found"),
         # what was created in the end, or dropped, no longer counts
         (
             "CREATE TABLE a (x NOPE); CREATE TABLE a (x INT); DROP TABLE a; SELECT x FROM a",
-            "unknown-type table-not-found",
+            "type-not-found table-not-found",
         ),
         (
             "CREATE TABLE a (x INT); CREATE TABLE a (x INT); DROP TABLE a; SELECT x FROM a",
@@ -111,7 +114,7 @@ def test_consequences_of_an_earlier_error_are_not_reported(tmp_path: Path) -> No
         # catalogs and databases, and what would lie in them
         (
             "CREATE CATALOG c WITH ('type' = 'nope'); SELECT * FROM c.d.t; USE CATALOG c; TABLE d",
-            "unknown-catalog-type table-not-found",
+            "factory-not-found table-not-found",
         ),
         (
             "CREATE DATABASE d; CREATE DATABASE d; SELECT * FROM d.t",
@@ -204,7 +207,7 @@ def test_errors_beyond_the_maximum_are_not_listed() -> None:
         errors = check(session, text)
 
     assert len(errors) == MAX_ERRORS + 1
-    assert {error.code for error in errors[:-1]} == {"unknown-function"}
+    assert {error.code for error in errors[:-1]} == {"function-not-found"}
     assert errors[-1].code == "too-many-errors"
 
 

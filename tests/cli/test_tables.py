@@ -69,7 +69,7 @@ def test_an_invalid_script_ends_with_1(file: Path) -> None:
     done = call("show", file)
 
     assert (1, "") == (done.exit_code, done.stdout)
-    assert "error[unknown-type]" in done.stderr
+    assert "error[type-not-found]" in done.stderr
 
 
 def test_tables_are_converted() -> None:
@@ -85,7 +85,7 @@ def test_tables_are_converted() -> None:
 @pytest.mark.parametrize(
     ("table", "options", "status", "problem"),
     [
-        ("CREATE TABLE a (x NOPE)", ("--from", "flink"), 1, "error[unknown-type]"),
+        ("CREATE TABLE a (x NOPE)", ("--from", "flink"), 1, "error[type-not-found]"),
         ("SELEC", ("--from", "postgres"), 1, "error["),
         ("CREATE TABLE a (x INT)", ("--from", "postgras"), 2, "did you mean 'postgres'?"),
         ("CREATE TABLE a (x TIMESTAMP(9))", ("--from", "flink", "--to", "postgres"), 1, "lossy"),

@@ -105,7 +105,7 @@ def test_other_partitions_are_refused(tmp_path: Path) -> None:
 def test_partitions_that_delta_lacks(tmp_path: Path, columns: tuple[str, tuple[str, ...]]) -> None:
     declared = (("a", "INT"), ("k", columns[0]))
 
-    assert "not-in-delta" == stage_code(tmp_path / "t", *declared, partitions=columns[1])
+    assert "not-representable" == stage_code(tmp_path / "t", *declared, partitions=columns[1])
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_rules_of_rows_are_not_ignored(tmp_path: Path, metadata: Any, properties
     create(tmp_path / "t", column("b"), column("a", **metadata), configuration=properties)
 
     code = stage_code(tmp_path / "t", ("b", "INT"), ("a", "INT"))
-    assert "delta-feature-not-supported" == code
+    assert "version-not-supported" == code
 
 
 def test_a_constraint_that_was_added(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_constraint_that_was_added(tmp_path: Path) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         require_writable(TableAccess(str(tmp_path / "t"), {}).open())
-    assert "delta-feature-not-supported" == caught.value.code
+    assert "version-not-supported" == caught.value.code
     assert "positive" in str(caught.value)
 
 
@@ -179,7 +179,7 @@ def test_paths(path: str, code: str) -> None:
 def test_an_empty_string_is_not_a_partition_value() -> None:
     with pytest.raises(SchemaCoreError) as caught:
         partition_text("", "k")
-    assert "not-in-delta" == caught.value.code
+    assert "not-representable" == caught.value.code
 
 
 def test_directories_of_partitions_stay_in_the_table() -> None:
@@ -331,7 +331,7 @@ def test_rows_of_an_append_only_table_are_not_removed(tmp_path: Path) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         delete_rows(TableAccess(str(tmp_path / "t"), {}))
-    assert "delta-feature-not-supported" == caught.value.code
+    assert "version-not-supported" == caught.value.code
     assert "delta.appendOnly" in str(caught.value)
 
 
@@ -352,13 +352,13 @@ def test_a_deletion_vector_belongs_to_a_file(
 @pytest.mark.parametrize(
     ("key", "value", "code"),
     [
-        ("minReaderVersion", "3", "delta-feature-not-supported"),
-        ("minWriterVersion", "7", "delta-feature-not-supported"),
-        ("enableChangeDataFeed", "true", "delta-feature-not-supported"),
-        ("columnMapping.mode", "name", "delta-feature-not-supported"),
-        ("constraints.c", "a > 0", "delta-feature-not-supported"),
-        ("feature.x", "supported", "delta-feature-not-supported"),
-        ("appendonly", "true", "delta-feature-not-supported"),
+        ("minReaderVersion", "3", "version-not-supported"),
+        ("minWriterVersion", "7", "version-not-supported"),
+        ("enableChangeDataFeed", "true", "version-not-supported"),
+        ("columnMapping.mode", "name", "version-not-supported"),
+        ("constraints.c", "a > 0", "version-not-supported"),
+        ("feature.x", "supported", "version-not-supported"),
+        ("appendonly", "true", "version-not-supported"),
         ("appendOnly", "maybe", "invalid-option-value"),
         ("checkpointInterval", "0", "invalid-option-value"),
         ("logRetentionDuration", "soon", "invalid-option-value"),

@@ -238,7 +238,7 @@ def test_hooks_have_names(env: TableEnvironment) -> None:
         (lambda text: "[" * 100_000, "invalid-plan"),
         (lambda text: "[]", "invalid-plan"),
         (lambda text: '{"flinkVersion": "2.3", "nodes": []}', "invalid-plan"),
-        (lambda text: changed(text, version=2), "unsupported-plan-version"),
+        (lambda text: changed(text, version=2), "version-not-supported"),
         (lambda text: changed(text, hooks=["x"]), "plan-digest-mismatch"),
         (lambda text: text.replace("`b`", "'y'"), "plan-digest-mismatch"),
         (lambda text: resealed(text, more=1), "invalid-plan"),
@@ -273,7 +273,7 @@ def test_plan_files(env: TableEnvironment, tmp_path: Path) -> None:
     first = path.read_text(encoding="utf-8")
     with pytest.raises(AlreadyExistsError) as caught:
         env.execute_sql(statement)
-    assert caught.value.code == "plan-exists"
+    assert caught.value.code == "already-exists"
     other = statement.replace("FOR", "IF NOT EXISTS FOR").replace("'x'", "'y'")
     env.execute_sql(other)
     assert path.read_text(encoding="utf-8") == first

@@ -167,7 +167,7 @@ def test_options_of_a_like_table(
 def test_like_of_a_view_is_refused(environment: TableEnvironment) -> None:
     run(environment, "CREATE VIEW v AS SELECT 1 AS a")
 
-    assert "invalid-like-source" == code(environment, "CREATE TABLE t LIKE v")
+    assert "wrong-object-type" == code(environment, "CREATE TABLE t LIKE v")
 
 
 # --- ALTER TABLE ----------------------------------------------------------------------------------
@@ -198,12 +198,12 @@ ID, B, C, TS = "`id` INT NOT NULL", "`b` STRING COMMENT 'old'", "`c` INT NOT NUL
         ("MODIFY (b INT, b INT)", "duplicate-column"),
         ("MODIFY ts TIMESTAMP(6)", "invalid-watermark"),
         ("DROP c", [ID, B, TS]),
-        ("DROP id", "still-referenced"),
-        ("DROP b", "still-referenced"),
-        ("DROP ts", "still-referenced"),
+        ("DROP id", "object-in-use"),
+        ("DROP b", "object-in-use"),
+        ("DROP ts", "object-in-use"),
         ("DROP zz", "unknown-column"),
         ("RENAME c TO d", [ID, B, "`d` INT NOT NULL AS `id` + 1", TS]),
-        ("RENAME id TO key", "still-referenced"),
+        ("RENAME id TO key", "object-in-use"),
         ("RENAME c TO b", "duplicate-column"),
         ("DROP CONSTRAINT other", "not-declared"),
         ("DROP DISTRIBUTION", "not-declared"),
@@ -246,7 +246,7 @@ def test_indexes_are_kept_by_alter_table(environment: TableEnvironment) -> None:
 
     assert result is not None
     assert ["INDEX_a"] == [index.name for index in result.table.resolved_schema.indexes]
-    assert "still-referenced" == code(environment, "ALTER TABLE t DROP a")
+    assert "object-in-use" == code(environment, "ALTER TABLE t DROP a")
 
 
 def test_rename_uses_only_the_last_part_of_the_new_name(environment: TableEnvironment) -> None:
@@ -309,7 +309,7 @@ def test_a_view_of_a_missing_column_cannot_be_read(environment: TableEnvironment
         ("CREATE VIEW v (x, x) AS SELECT 1, 2", "duplicate-column"),
         ("CREATE VIEW v AS SELECT 1 AS a, 2 AS a", "duplicate-column"),
         ("CREATE VIEW v AS SELECT * FROM gone", "table-not-found"),
-        ("ALTER VIEW v RENAME TO w", "view-not-found"),
+        ("ALTER VIEW v RENAME TO w", "table-not-found"),
     ],
 )
 def test_refused_views(environment: TableEnvironment, statement: str, refusal: str) -> None:

@@ -55,7 +55,7 @@ def test_an_unknown_identifier_lists_the_available_ones() -> None:
         require(GROUP, "Spark", entries)
 
     assert "no planner 'Spark' is installed" == caught.value.problem
-    assert ("not-discovered", "did you mean 'spark'?") == (caught.value.code, caught.value.hint)
+    assert ("factory-not-found", "did you mean 'spark'?") == (caught.value.code, caught.value.hint)
 
 
 def test_the_hint_lists_the_identifiers_if_none_is_similar() -> None:

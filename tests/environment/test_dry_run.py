@@ -87,14 +87,17 @@ def test_names_are_found_in_a_catalog_of_a_dry_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("CREATE TABLE t (a INT) WITH ('connector' = 'nope'); SELECT a FROM t", "not-discovered"),
+        (
+            "CREATE TABLE t (a INT) WITH ('connector' = 'nope'); SELECT a FROM t",
+            "factory-not-found",
+        ),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'print'); SELECT a FROM t",
          "unsupported-direction"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'datagen'); INSERT INTO t SELECT 1",
          "unsupported-direction"),
         ("CREATE TABLE t WITH ('connector' = 'filesystem') AS SELECT 1 AS a", "missing-option"),
         ("CREATE TABLE t (a INT) WITH ('connector' = 'nope'); CREATE VIEW v AS TABLE t; TABLE v",
-         "not-discovered"),
+         "factory-not-found"),
     ],
 )  # fmt: skip
 def test_tables_are_checked_where_they_are_used(text: str, code: str) -> None:

@@ -124,7 +124,7 @@ def test_catalogs(environment: TableEnvironment) -> None:
     environment.use_catalog(None)
     with pytest.raises(SchemaError) as caught:
         environment.create_table("t", TABLE)
-    assert "current-catalog-not-set" == caught.value.code
+    assert "current-database-not-set" == caught.value.code
 
 
 def test_models(environment: TableEnvironment) -> None:
@@ -215,7 +215,7 @@ def test_a_missing_planner_is_reported_with_a_hint(environment: TableEnvironment
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql("SELECT 1")
 
-    assert "not-discovered" == caught.value.code
+    assert "factory-not-found" == caught.value.code
 
 
 def test_a_view_of_a_table_has_its_columns(environment: TableEnvironment) -> None:

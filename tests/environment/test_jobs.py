@@ -301,7 +301,7 @@ def test_state_after_a_failed_job(
     [
         ("CREATE TABLE s AS SELECT 1 AS x", "table-exists"),
         ("REPLACE TABLE gone AS SELECT 1 AS x", "table-not-found"),
-        ("REPLACE TABLE v AS SELECT 1 AS x", "not-a-table"),
+        ("REPLACE TABLE v AS SELECT 1 AS x", "wrong-object-type"),
         ("CREATE TABLE nodb.t AS SELECT 1 AS x", "database-not-found"),
     ],
 )

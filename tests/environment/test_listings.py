@@ -79,7 +79,7 @@ def test_names(environment: TableEnvironment, statement: str, expected: list[str
         ("SHOW TABLES FROM nocat.d", "catalog-not-found"),
         ("SHOW TABLES FROM a.b.c", "invalid-path"),
         ("SHOW PARTITIONS t2", "table-not-found"),
-        ("SHOW CREATE VIEW t", "wrong-object-kind"),
+        ("SHOW CREATE VIEW t", "wrong-object-type"),
         ("DESCRIBE nothing", "table-not-found"),
         ("DESCRIBE CATALOG default_catalog", "catalog-not-found"),
     ],
@@ -289,7 +289,7 @@ def test_functions_leave_with_the_core_module(call: str) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         environment.sql_query(f"SELECT {call} AS x")
-    assert ("unknown-function", "load it with LOAD MODULE core") == (
+    assert ("function-not-found", "load it with LOAD MODULE core") == (
         caught.value.code,
         caught.value.hint,
     )

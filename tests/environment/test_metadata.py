@@ -60,7 +60,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Connector]:
 
     def find(options: Mapping[str, str]) -> Connector:
         if options["connector"] not in connectors:
-            raise NotFoundError("not installed", code="not-discovered")
+            raise NotFoundError("not installed", code="factory-not-found")
         return connectors[options["connector"]]
 
     monkeypatch.setattr(module, "find_connector", find)

@@ -101,7 +101,7 @@ def test_an_identifier_of_the_library_is_ambiguous_in_another_package(tmp_path: 
     with pytest.raises(SchemaError) as caught:
         require(CONNECTORS, "datagen", entries)
 
-    assert ("ambiguous-identifier", "uninstall toy-store 1.2") == (
+    assert ("not-loadable", "uninstall toy-store 1.2") == (
         caught.value.code,
         caught.value.hint,
     )
@@ -118,7 +118,7 @@ def test_hooks_are_found_by_their_names(tmp_path: Path, environment: TableEnviro
     named.execute_sql("CREATE TABLE t (a INT)")
     with pytest.raises(NotFoundError) as caught:
         named.execute_sql("INSERT INTO t VALUES (1)")
-    assert ("not-discovered", "no job status hook 'own' is installed") == (
+    assert ("factory-not-found", "no job status hook 'own' is installed") == (
         caught.value.code, caught.value.problem
     )  # fmt: skip
     named.register_job_status_hook("own", Own)
@@ -146,7 +146,7 @@ def test_names_of_hooks_are_unique() -> None:
     environment.register_job_status_hook("audit", list)  # type: ignore[arg-type]
     with pytest.raises(AlreadyExistsError) as caught:
         environment.register_job_status_hook("audit", dict)  # type: ignore[arg-type]
-    assert "job-status-hook-exists" == caught.value.code
+    assert "already-exists" == caught.value.code
     for name, factory in (("", list), (" ", list), ("x", 1), (1, list)):
         with pytest.raises(SchemaError) as wrong:
             environment.register_job_status_hook(name, factory)  # type: ignore[arg-type]
@@ -347,7 +347,7 @@ def test_functions_of_a_package(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError):
         environment.sql_query("SELECT twice(1)")
 
-    for name, code in (("wrong", "invalid-argument"), ("nothing", "module-not-found")):
+    for name, code in (("wrong", "invalid-argument"), ("nothing", "not-found")):
         with pytest.raises(SchemaCoreError) as caught:
             environment.load_module(name)
         assert code == caught.value.code
@@ -362,4 +362,4 @@ def test_functions_given_as_an_object(environment: TableEnvironment) -> None:
     )
     with pytest.raises(SchemaCoreError) as caught:
         environment.load_module("mine", toy_store.FUNCTIONS)
-    assert "module-exists" == caught.value.code
+    assert "already-exists" == caught.value.code

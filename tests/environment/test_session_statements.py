@@ -243,7 +243,7 @@ def test_jobs_are_listed_described_and_stopped() -> None:
     assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]
     assert rows(environment, "SHOW JOBS")[0][2] == "CANCELED"
     assert rows(environment, f"STOP JOB '{job_id}'") == [("OK",)]
-    assert code(environment, "DESCRIBE JOB 'x'") == "job-not-found"
+    assert code(environment, "DESCRIBE JOB 'x'") == "not-found"
 
 
 # --- options -------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def test_refused_statements(environment: TableEnvironment) -> None:
         environment.drop_type("nothing", ignore_if_not_exists=False)
     with pytest.raises(UnsupportedError) as unknown:
         environment.create_type("loop", "ROW<a loop>")
-    assert "unknown-type" == unknown.value.code
+    assert "type-not-found" == unknown.value.code
     environment.create_type("money", "INT", ignore_if_exists=True)
 
 
@@ -143,4 +143,4 @@ def test_unknown_type_name_is_refused(environment: TableEnvironment, text: str) 
     with pytest.raises(SchemaCoreError) as caught:
         environment.execute_sql(f"CREATE TABLE t ({text})")
 
-    assert ("unknown-type", ("column 'a'",)) == (caught.value.code, caught.value.path)
+    assert ("type-not-found", ("column 'a'",)) == (caught.value.code, caught.value.path)

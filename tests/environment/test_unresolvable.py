@@ -177,7 +177,9 @@ def test_failed_replace_keeps_a_concurrent_definition(
 
 
 def test_a_view_is_not_replaced_by_a_table(environment: TableEnvironment, tmp_path: Path) -> None:
-    assert "not-a-table" == code(session(tmp_path, Replacing()), "REPLACE TABLE v AS SELECT 1 AS x")
+    assert "wrong-object-type" == code(
+        session(tmp_path, Replacing()), "REPLACE TABLE v AS SELECT 1 AS x"
+    )
 
 
 def test_restore_is_a_compare_and_set(environment: TableEnvironment) -> None:
@@ -209,11 +211,11 @@ def without_type(tmp_path: Path) -> TableEnvironment:
 
 def test_table_of_a_dropped_type(without_type: TableEnvironment) -> None:
     for statement in ("SELECT * FROM p", "SELECT * FROM w"):
-        assert "unknown-type" == code(without_type, statement)
+        assert "type-not-found" == code(without_type, statement)
     for name, kind in (("p", "TABLE"), ("w", "VIEW")):
         (row,) = without_type.execute_sql(f"SHOW CREATE {kind} {name}").collect()
         assert row[0] == without_type.get_create_statement(name)
-    assert "wrong-object-kind" == code(without_type, "SHOW CREATE TABLE w")
+    assert "wrong-object-type" == code(without_type, "SHOW CREATE TABLE w")
 
 
 def test_model_of_a_dropped_type(without_type: TableEnvironment) -> None:

@@ -215,7 +215,7 @@ def test_frames(table: Table, bounds: Any, frame: str) -> None:
         (lambda t: t.map(same(col("id")).alias("a")), "invalid-argument"),
         (lambda t: t.map(col("id").sum), "invalid-argument"),
         (lambda t: t.map(col("id")), "invalid-argument"),
-        (lambda t: t.map(call("nothing")), "unknown-function"),
+        (lambda t: t.map(call("nothing")), "function-not-found"),
         (lambda t: t.flat_map(same(col("id"))), "invalid-argument"),
         (lambda t: t.aggregate(same(col("id"))), "invalid-argument"),
         (lambda t: t.aggregate(both(col("id")).alias("a")).select(), "column-count-mismatch"),

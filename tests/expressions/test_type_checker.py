@@ -76,7 +76,7 @@ COLUMNS = {"price": DataTypes.DECIMAL(10, 2), "qty": DataTypes.INT(), "r": parse
     [
         ("1 + prize", "unknown-column", "prize", "did you mean 'price'?"),
         ("qty + r.y", "unknown-field", "r.y", None),
-        ("UPER('a')", "unknown-function", "UPER('a')", "did you mean 'UPPER'?"),
+        ("UPER('a')", "function-not-found", "UPER('a')", "did you mean 'UPPER'?"),
         ("SQRT(1, 2)", "invalid-function-call", "SQRT(1, 2)", None),
         ("LEFT('a', 'b')", "invalid-function-call", "'b'", None),
         ("1 + LN(NULL)", "invalid-function-call", "NULL", "write CAST(NULL AS ...)"),

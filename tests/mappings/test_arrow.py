@@ -404,7 +404,7 @@ def test_a_name_with_an_unpaired_surrogate_is_refused() -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_field("\ud800", IntType())
 
-    assert "name-not-in-arrow" == caught.value.code
+    assert "name-not-supported" == caught.value.code
 
 
 def test_every_class_of_type_is_mapped_or_refused() -> None:

@@ -75,7 +75,7 @@ def test_types_that_delta_lacks(type_: DataType) -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_delta(DataTypes.ARRAY(type_))
 
-    assert "not-in-delta" == caught.value.code
+    assert "not-representable" == caught.value.code
 
 
 def test_a_multiset_is_a_map_of_counts() -> None:
@@ -105,7 +105,7 @@ def test_names_that_delta_does_not_have(columns: list[RowField]) -> None:
     with pytest.raises(UnsupportedError) as caught:
         to_delta_schema(columns)
 
-    assert "not-in-delta" == caught.value.code
+    assert "not-representable" == caught.value.code
 
 
 def test_shapes_are_without_metadata() -> None:

@@ -314,7 +314,7 @@ def test_names_that_collide_in_the_engine_are_refused() -> None:
 
     case_sensitive = {"postgres", "snowflake", "clickhouse", "flink", "oracle"}
     assert [
-        (dialect, "name-collision") for dialect in DIALECTS if dialect not in case_sensitive
+        (dialect, "name-not-supported") for dialect in DIALECTS if dialect not in case_sensitive
     ] == refused
 
 

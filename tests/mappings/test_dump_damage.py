@@ -33,7 +33,7 @@ REFUSED = {
     "databricks": ["missing-columns"],
     "duckdb": ["missing-columns"],
     "snowflake": ["missing-columns"],
-    "tsql": ["computed-column-not-supported"],
+    "tsql": ["not-representable"],
 }
 
 

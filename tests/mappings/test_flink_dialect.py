@@ -92,11 +92,11 @@ def test_parts_that_sql_cannot_express_are_losses() -> None:
 @pytest.mark.parametrize(
     ("schema", "path", "code"),
     [
-        (Schema.new_builder().column("a\nb", "INT").build(), ("t",), "name-not-in-dialect"),
-        (Schema.new_builder().column("", "INT").build(), ("t",), "name-not-in-dialect"),
-        (Schema.new_builder().column("a", "INT").build(), ("t\r",), "name-not-in-dialect"),
-        (Schema.new_builder().column("a", "INT").build(), ("", "t"), "name-not-in-dialect"),
-        (Schema.new_builder().column("a", "INT").build(), tuple("abcd"), "name-not-in-dialect"),
+        (Schema.new_builder().column("a\nb", "INT").build(), ("t",), "name-not-supported"),
+        (Schema.new_builder().column("", "INT").build(), ("t",), "name-not-supported"),
+        (Schema.new_builder().column("a", "INT").build(), ("t\r",), "name-not-supported"),
+        (Schema.new_builder().column("a", "INT").build(), ("", "t"), "name-not-supported"),
+        (Schema.new_builder().column("a", "INT").build(), tuple("abcd"), "name-not-supported"),
         (Schema.new_builder().column("a", "NULL").build(), ("t",), "type-not-supported"),
         (Schema.new_builder().column("a", "ROW<`x\ny` INT>").build(), ("t",),
          "type-not-supported"),

@@ -170,4 +170,4 @@ def test_unknown_renames_are_refused(renames: Any, column_renames: Any) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         diff_catalogs(before, after, renames=renames, column_renames=column_renames)
 
-    assert caught.value.code == "unknown-object"
+    assert caught.value.code == "not-found"

@@ -173,7 +173,7 @@ def test_definitions_of_a_directory(environment: TableEnvironment, tmp_path: Pat
         ("CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b';", "migration-statement-not-allowed"),
         ("CREATE TABLE x.y.t (a INT);", "migration-statement-not-allowed"),
         ("CREATE TABLE (", "syntax"),
-        ("CREATE TABLE t (a INTT);", "unknown-type"),
+        ("CREATE TABLE t (a INTT);", "type-not-found"),
     ],
 )
 def test_wrong_definitions(
@@ -204,9 +204,9 @@ def test_definitions_of_a_python_module(
         for target, code in (
             ("shop_tables_of_a_test:WRONG", "invalid-argument"),
             ("shop_tables_of_a_test:schema", "invalid-argument"),
-            ("shop_tables_of_a_test:ABSENT", "definitions-not-found"),
-            ("shop_tables_of_a_test", "definitions-not-found"),
-            ("absent_module:T", "definitions-not-found"),
+            ("shop_tables_of_a_test:ABSENT", "not-loadable"),
+            ("shop_tables_of_a_test", "not-loadable"),
+            ("absent_module:T", "not-loadable"),
         ):
             with pytest.raises(SchemaCoreError) as caught:
                 import_definitions(environment, target)

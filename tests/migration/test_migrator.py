@@ -478,7 +478,7 @@ def test_an_error_of_a_data_step_is_located_and_does_not_show_values(
 @pytest.mark.parametrize(
     ("section", "code", "line", "column"),
     [
-        ("UPDATE v SET b = 'x'", "not-a-table", 4, 1),
+        ("UPDATE v SET b = 'x'", "wrong-object-type", 4, 1),
         ("DELETE FROM nowhere", "table-not-found", 4, 1),
         ("-- accept: value-dropped\nALTER TABLE t DROP b", "invalid-migration-file", 4, 1),
         ("-- rewrite: t\n-- accept: all\nALTER TABLE t DROP b", "invalid-argument", 5, 1),

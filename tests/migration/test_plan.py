@@ -192,7 +192,7 @@ def test_a_plan_is_data() -> None:
         ("{", "invalid-plan"),
         ("[" * 100_000, "invalid-plan"),
         (" " * 16_000_001, "invalid-plan"),
-        ('{"format": "schema-core.migration-plan", "version": 2}', "unsupported-plan-version"),
+        ('{"format": "schema-core.migration-plan", "version": 2}', "version-not-supported"),
         ('{"format": "schema-core.migration-plan", "version": 1}', "invalid-plan"),
     ],
 )

@@ -200,25 +200,25 @@ def schema(*names: str) -> ResolvedSchema:
     [
         ("none", ObjectPath("D", "T" * 999), schema("a", "A"), "c" * 9_999, []),
         ("hive", ObjectPath("d", "t"), schema("a", "B"), "c" * 256, []),
-        ("hive", ObjectPath("d", "t" * 129), schema("a"), None, ["name-too-long"]),
-        ("hive", ObjectPath("d", "t"), schema("a" * 129), None, ["name-too-long"]),
+        ("hive", ObjectPath("d", "t" * 129), schema("a"), None, ["name-not-supported"]),
+        ("hive", ObjectPath("d", "t"), schema("a" * 129), None, ["name-not-supported"]),
         ("hive-derby", ObjectPath("d", "t"), schema("a" * 767), None, []),
-        ("hive", ObjectPath("d", "t"), schema("a"), "c" * 257, ["comment-too-long"]),
+        ("hive", ObjectPath("d", "t"), schema("a"), "c" * 257, ["exceeds-store-limit"]),
         ("hive-postgres", ObjectPath("d", "t"), schema("a"), "c" * 4_000, []),
         (
             "hive",
             ObjectPath("D", "Orders"),
             schema("a"),
             None,
-            ["name-case-not-preserved", "name-case-not-preserved"],
+            ["name-not-supported", "name-not-supported"],
         ),
-        ("glue", ObjectPath("d", "t"), schema("a", "A"), None, ["name-case-not-preserved"]),
+        ("glue", ObjectPath("d", "t"), schema("a", "A"), None, ["name-not-supported"]),
         (
             "hive-mysql",
             ObjectPath("d", "t"),
             schema("\u540d"),
             None,
-            ["name-characters-not-supported"],
+            ["name-not-supported"],
         ),
     ],
 )
@@ -235,7 +235,7 @@ def test_partition_columns_have_their_own_limit() -> None:
     with pytest.raises(UnsupportedError) as caught:
         require_names(ObjectPath("d", "t"), schema(name), (name,), None, STORES["hive-derby"])
 
-    assert "name-too-long" == caught.value.code
+    assert "name-not-supported" == caught.value.code
 
 
 def test_unknown_store_is_refused() -> None:

@@ -145,7 +145,7 @@ def test_materialized_table_keeps_options_with_reserved_keys() -> None:
 @pytest.mark.parametrize(
     ("code", "key", "value"),
     [
-        ("unsupported-sidecar-version", "schema.schema-core-2.options", "{}"),
+        ("version-not-supported", "schema.schema-core-2.options", "{}"),
         ("invalid-key-value", OWN + "options", "[]"),
         ("invalid-key-value", OWN + "options", '{"a": 1}'),
         ("invalid-key-value", OWN + "options", "{"),

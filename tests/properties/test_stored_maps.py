@@ -300,7 +300,7 @@ def test_upgrade_refuses_unresolvable_schemas() -> None:
     with pytest.raises(UnsupportedError) as caught:
         upgrade(columns("a: data-type=NONSENSE"))
 
-    assert "unknown-type" == caught.value.code
+    assert "type-not-found" == caught.value.code
 
 
 def test_upgrade_writes_stable_expressions() -> None:

@@ -99,7 +99,7 @@ def test_valid_maps_have_no_diagnostics() -> None:
         ("invalid-key-value", "refresh-status", "activated"),
         ("invalid-key-value", "refresh-handler-bytes", "?"),
         ("invalid-key-value", "schema.schema-core-1.options", "[]"),
-        ("unsupported-sidecar-version", "schema.schema-core-7.options", "{}"),
+        ("version-not-supported", "schema.schema-core-7.options", "{}"),
         ("noncanonical-value", "schema.2.virtual", "no"),
         ("noncanonical-value", "schema.primary-key.columns", "id,"),
         ("noncanonical-value", "distribution.buckets", "+4"),
@@ -113,7 +113,7 @@ def test_valid_maps_have_no_diagnostics() -> None:
         # resolution
         ("stale-type", "schema.1.data-type", "INT"),
         ("stale-type", "schema.watermark.0.strategy.data-type", "INT"),
-        ("unknown-type", "schema.0.data-type", "BIGIN"),
+        ("type-not-found", "schema.0.data-type", "BIGIN"),
         ("unknown-column", "schema.1.expr", "`idd` * 2"),
         ("syntax", "schema.1.expr", "`id` * "),
         ("unknown-column", "schema.index.0.columns", "x"),

@@ -171,7 +171,7 @@ def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
             lambda b: b.column_by_metadata("k", "INT").column_by_metadata("m", "INT", "k"),
         ),
         ("syntax", "column 'a'", lambda b: b.column("a", "FOO BAR")),
-        ("unknown-type", "column 'a'", lambda b: b.column("a", "INTT")),
+        ("type-not-found", "column 'a'", lambda b: b.column("a", "INTT")),
         (
             "unknown-column",
             "column 'c'",
@@ -182,7 +182,7 @@ def test_batch_mode_keeps_time_attributes_of_declared_types() -> None:
             ),
         ),
         ("unknown-column", "column 'b'", lambda b: b.column_by_expression("b", "b")),
-        ("unknown-function", "column 'b'", lambda b: b.column_by_expression("b", "NOPE(1)")),
+        ("function-not-found", "column 'b'", lambda b: b.column_by_expression("b", "NOPE(1)")),
         (
             "already-declared",
             None,
@@ -292,7 +292,7 @@ def test_all_errors_are_reported_in_resolution_order() -> None:
     assert [
         "duplicate-column",
         "duplicate-column",
-        "unknown-type",
+        "type-not-found",
         "unknown-column",
         "unknown-column",
         "invalid-constraint",

@@ -503,14 +503,10 @@ REFUSED: Final = (
         )
         for form in FORMS
     ),
-    Refused("DROP a partition column", "ALTER TABLE cities DROP city;", "still-referenced"),
-    Refused("DROP a column of a primary key", "ALTER TABLE keyed DROP id;", "still-referenced"),
-    Refused(
-        "DROP a column of a watermark", "ALTER TABLE events DROP happened;", "still-referenced"
-    ),
-    Refused(
-        "DROP a column of a computed column", "ALTER TABLE events DROP id;", "still-referenced"
-    ),
+    Refused("DROP a partition column", "ALTER TABLE cities DROP city;", "object-in-use"),
+    Refused("DROP a column of a primary key", "ALTER TABLE keyed DROP id;", "object-in-use"),
+    Refused("DROP a column of a watermark", "ALTER TABLE events DROP happened;", "object-in-use"),
+    Refused("DROP a column of a computed column", "ALTER TABLE events DROP id;", "object-in-use"),
     Refused(
         "DROP a column of a view",
         "ALTER TABLE goods_parquet DROP name;",
@@ -638,7 +634,7 @@ REFUSED: Final = (
         "INSERT INTO adults SELECT id, name, city FROM people;",
         "column-count-mismatch",
     ),
-    Refused("an UPDATE of a view", "UPDATE names SET name = 'x';", "not-a-table"),
+    Refused("an UPDATE of a view", "UPDATE names SET name = 'x';", "wrong-object-type"),
     Refused("an UPDATE of an unknown column", "UPDATE cities SET town = 'x';", "unknown-column"),
     Refused(
         "a dry run of a change that files do not follow",

@@ -213,7 +213,7 @@ def test_mapped_columns_and_deleted_rows_are_read(run: Run, tmp_path: Path) -> N
     for change in ("INSERT INTO t SELECT a + 1, r, k FROM t", "DELETE FROM t WHERE a = 1"):
         with pytest.raises(SchemaCoreError) as caught:
             run(change)
-        assert "delta-feature-not-supported" == caught.value.code
+        assert "version-not-supported" == caught.value.code
 
 
 def test_unknown_features_are_refused(run: Run, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_unknown_features_are_refused(run: Run, tmp_path: Path) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         run("SELECT * FROM t")
-    assert caught.value.code in ("delta-feature-not-supported", "delta-failed")
+    assert caught.value.code in ("version-not-supported", "delta-failed")
     assert "typeWidening" in str(caught.value)
 
 

@@ -62,7 +62,7 @@ RUNS: dict[str, Callable[[TableEnvironment, str], object]] = {
         ("missing", "missing-option"),
         ("misspelt", "unknown-option"),
         ("invalid", "invalid-option-value"),
-        ("absent", "not-discovered"),
+        ("absent", "factory-not-found"),
         ("unreadable", "unsupported-direction"),
     ],
 )

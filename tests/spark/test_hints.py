@@ -130,7 +130,7 @@ def test_the_target_of_an_explained_insert_is_checked(
     [
         ("OPTIONS('level' = 'x')", "invalid-option-value"),
         ("OPTIONS('levle' = '1')", "unknown-option"),
-        ("OPTIONS('connector' = 'absent')", "not-discovered"),
+        ("OPTIONS('connector' = 'absent')", "factory-not-found"),
         ("OPTIONS('connector' = 'filesystem')", "missing-option"),
         ("OPTIONS('level' = '1'), OPTIONS('place' = 'x')", "invalid-hint"),
         ("OPTIONS", "invalid-hint"),

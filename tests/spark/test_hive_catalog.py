@@ -299,18 +299,18 @@ def test_altering_options_of_a_spark_table_keeps_its_columns(
     assert [(1,)] == [tuple(item) for item in session.table(f"{DATABASE}.sa").collect()]
     with pytest.raises(SchemaCoreError) as caught:
         catalog.alter_table(at("sa"), hive_table(), ignore_if_not_exists=False)
-    assert caught.value.code == "not-in-hive"
+    assert caught.value.code == "not-representable"
 
 
 @pytest.mark.parametrize(
     ("table", "code"),
     [
-        (CatalogTable(columns(a="INT NOT NULL"), options=HIVE), "not-in-hive"),
-        (CatalogTable(columns(a="TIMESTAMP(3)"), options=HIVE), "not-in-hive"),
-        (CatalogTable(columns(a="ROW<B INT>"), options=HIVE), "not-in-hive"),
-        (CatalogTable(columns(A="INT"), options=HIVE), "name-case-not-preserved"),
-        (CatalogTable(columns(a="INT", b="INT"), ("a",), options=HIVE), "not-in-hive"),
-        (CatalogTable(columns(a="INT"), options={**HIVE, "numRows": "1"}), "not-in-hive"),
+        (CatalogTable(columns(a="INT NOT NULL"), options=HIVE), "not-representable"),
+        (CatalogTable(columns(a="TIMESTAMP(3)"), options=HIVE), "not-representable"),
+        (CatalogTable(columns(a="ROW<B INT>"), options=HIVE), "not-representable"),
+        (CatalogTable(columns(A="INT"), options=HIVE), "name-not-supported"),
+        (CatalogTable(columns(a="INT", b="INT"), ("a",), options=HIVE), "not-representable"),
+        (CatalogTable(columns(a="INT"), options={**HIVE, "numRows": "1"}), "not-representable"),
         (
             CatalogTable(columns(a="INT"), options={**HIVE, "k": "v" * 32_673}),
             "exceeds-store-limit",
@@ -341,7 +341,7 @@ def test_a_generic_table_cannot_become_a_hive_table(catalog: HiveCatalog) -> Non
     with pytest.raises(SchemaCoreError) as caught:
         catalog.alter_table(at("generic"), hive_table(), ignore_if_not_exists=False)
 
-    assert caught.value.code == "wrong-table-kind"
+    assert caught.value.code == "wrong-object-type"
 
 
 # --- many at once --------------------------------------------------------------------------------

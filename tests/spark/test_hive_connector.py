@@ -179,4 +179,4 @@ def test_a_table_that_the_metastore_does_not_have(lake: TableEnvironment) -> Non
     for name in ("lake.`rows`.t", "u"):
         with pytest.raises(SchemaCoreError) as caught:
             list(lake.execute_sql(f"SELECT * FROM {name}").collect())
-        assert caught.value.code == "hive-table-not-found"
+        assert caught.value.code == "table-not-found"

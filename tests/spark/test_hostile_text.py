@@ -220,7 +220,7 @@ def test_names_that_directories_cannot_have(
     for action in actions:
         with pytest.raises(SchemaError) as caught:
             action()
-        assert "name-not-in-file-format" == caught.value.code
+        assert "name-not-supported" == caught.value.code
 
 
 def deep(names: Sequence[str]) -> DataType:
@@ -261,4 +261,4 @@ def test_names_that_orc_files_cannot_hold(
     for action in actions:
         with pytest.raises(SchemaError) as caught:
             action()
-        assert "name-not-in-file-format" == caught.value.code
+        assert "name-not-supported" == caught.value.code

@@ -196,7 +196,7 @@ def test_properties_that_are_not_passed_on() -> None:
     [
         ("a INT", {"format": ""}, "conflicting-options"),
         ("a INT", {"value__format": "json"}, "conflicting-options"),
-        ("a INT", {"format": "thrift"}, "unknown-format"),
+        ("a INT", {"format": "thrift"}, "factory-not-found"),
         ("a INT", {"key__format": "json"}, "conflicting-options"),
         ("a INT", {"key__fields": "a"}, "conflicting-options"),
         ("a INT", {"key__format": "raw", "key__fields": "b"}, "conflicting-options"),

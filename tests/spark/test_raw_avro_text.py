@@ -246,8 +246,8 @@ def test_avro_has_times_of_milliseconds_only() -> None:
         ("avro", "a TIMESTAMP_LTZ(3)", "type-not-supported"),
         ("avro", "a MAP<INT, INT>", "type-not-supported"),
         ("avro", "a ROW<b VARIANT>", "type-not-supported"),
-        ("avro", "`a b` INT", "name-not-in-file-format"),
-        ("avro", "a ROW<`ä` INT>", "name-not-in-file-format"),
+        ("avro", "`a b` INT", "name-not-supported"),
+        ("avro", "a ROW<`ä` INT>", "name-not-supported"),
     ],
 )
 def test_tables_that_a_format_cannot_hold(

@@ -285,7 +285,7 @@ def test_views_are_refused(environment: TableEnvironment) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         validate_rows(environment, "v", columns(a="INT"))
 
-    assert "wrong-table-kind" == caught.value.code
+    assert "wrong-object-type" == caught.value.code
 
 
 def test_a_managed_table_that_was_never_written_has_no_rows(environment: TableEnvironment) -> None:

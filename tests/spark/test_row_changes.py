@@ -164,9 +164,9 @@ def test_a_file_that_others_replace_fails_the_job(
 @pytest.mark.parametrize(
     ("statement", "code"),
     [
-        ("DELETE FROM v", "not-a-table"),
-        ("TRUNCATE TABLE v", "not-a-table"),
-        ("ANALYZE TABLE v COMPUTE STATISTICS", "not-a-table"),
+        ("DELETE FROM v", "wrong-object-type"),
+        ("TRUNCATE TABLE v", "wrong-object-type"),
+        ("ANALYZE TABLE v COMPUTE STATISTICS", "wrong-object-type"),
         ("DELETE FROM p", "unsupported-ability"),
         ("TRUNCATE TABLE p", "unsupported-ability"),
         ("UPDATE t SET nope = 1", "unknown-column"),

@@ -137,7 +137,7 @@ def test_an_unknown_source(environment: TableEnvironment, source: str, hint: str
     create(environment, "p", "(a INT)", connector="spark", format=source, option__password="pw77")
     for statement in ("SELECT * FROM p", "INSERT INTO p VALUES (1)"):
         error = refused(environment, statement)
-        assert (error.code, hint in str(error.hint)) == ("unknown-data-source", True), error.hint
+        assert (error.code, hint in str(error.hint)) == ("factory-not-found", True), error.hint
         assert "pw77" not in str(error)
 
 
@@ -186,9 +186,9 @@ def test_nothing_is_imported_that_is_not_allowed(environment: TableEnvironment) 
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        (f"{MODULE}.NoSource", "data-source-not-loadable"),
-        (f"{MODULE}.Nothing", "data-source-not-loadable"),
-        (f"{MODULE}.missing.Orders", "data-source-not-loadable"),
+        (f"{MODULE}.NoSource", "not-loadable"),
+        (f"{MODULE}.Nothing", "not-loadable"),
+        (f"{MODULE}.missing.Orders", "not-loadable"),
         ("Orders", "invalid-option-value"),
     ],
 )
@@ -209,7 +209,7 @@ def test_create_table_as_writes_or_is_refused_before_anything_is_created(
     environment.execute_sql(f"CREATE TABLE p WITH ({options}Orders') {query}").wait()
     assert json.loads((tmp_path / "log").read_text()) == [False, 1, "x"]
 
-    for name, code in (("ReadOnly", "unsupported-direction"), ("No", "data-source-not-loadable")):
+    for name, code in (("ReadOnly", "unsupported-direction"), ("No", "not-loadable")):
         error = refused(environment, f"CREATE TABLE q WITH ({options}{name}') {query}")
         assert error.code == code
     error = refused(environment, f"CREATE TABLE q WITH ('connector' = 'spark') {query}")

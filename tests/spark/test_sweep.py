@@ -70,7 +70,7 @@ BAD: list[tuple[object, str, str]] = [
      "schema.0, column 'a', line 1, column 4"),
     ({"schema.0.name": "a", "schema.0.data-type": "ARRAY<" * 5_000}, "limit-exceeded",
      "schema.0, column 'a', line 1, column 385"),
-    ({"schema.0.name": "\ud800", "schema.0.data-type": "NO"}, "unknown-type",
+    ({"schema.0.name": "\ud800", "schema.0.data-type": "NO"}, "type-not-found",
      "schema.0, column '\\ud800'"),
     ({"schema.0.name": "a", "schema.0.data-type": "INT", "schema.0.expr": "a" * 70},
      "unknown-column", "schema.0, column 'a', line 1, column 1"),

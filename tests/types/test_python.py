@@ -226,13 +226,13 @@ class TestUnresolved:
         assert "ARRAY<`c`.`d`.`m` NOT NULL>" == str(written.resolve(types))
         with pytest.raises(UnsupportedError) as caught:
             DataTypes.unresolved("n").resolve(types)
-        assert "unknown-type" == caught.value.code
+        assert "type-not-found" == caught.value.code
 
     def test_of_resolves_immediately(self) -> None:
         with pytest.raises(SchemaCoreError) as caught:
             DataTypes.of("my_catalog.db.money")
 
-        assert "unknown-type" == caught.value.code
+        assert "type-not-found" == caught.value.code
 
 
 def test_dataclasses_of_types_are_copied() -> None:

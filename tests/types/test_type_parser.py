@@ -104,7 +104,7 @@ def test_unresolved_name_is_not_serializable() -> None:
         require_resolved(type_)
     with pytest.raises(UnsupportedError) as printed:
         type_.as_serializable_string()
-    assert "unknown-type" == unresolved.value.code
+    assert "type-not-found" == unresolved.value.code
     assert "type-not-supported" == printed.value.code
 
 

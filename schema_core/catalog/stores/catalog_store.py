@@ -147,7 +147,7 @@ class FileCatalogStore(CatalogStore):
         SchemaError: `invalid-argument` for what is not a path, `invalid-option-value` for a
             path with a NUL character or a lone surrogate.
         ExternalError: from every method, `catalog-store-failed` for an I/O error, and
-            `corrupt-catalog-file` for a malformed file.
+            `corrupt-entry` for a malformed file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -230,7 +230,7 @@ class FileCatalogStore(CatalogStore):
 def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     """Return the configured store, by default one in memory.
 
-    Errors: `unknown-catalog-store-kind`; `unknown-option` for an unknown option, or
+    Errors: `factory-not-found`; `unknown-option` for an unknown option, or
     without a required path.
     """
     kind = configuration.get(KIND, "generic_in_memory")
@@ -239,7 +239,7 @@ def catalog_store(configuration: Mapping[str, str]) -> CatalogStore:
     if kind != "file":
         raise SchemaError(
             f"unknown kind of catalog store {kind!r}",
-            code="unknown-catalog-store-kind",
+            code="factory-not-found",
             hint="use file or generic_in_memory",
         )
     given = {key for key in configuration if key.startswith(IN_FILES)}
@@ -310,4 +310,4 @@ def _failures(path: Path) -> Iterator[None]:
 
 
 def _malformed_file(file: Path, problem: str) -> ExternalError:
-    return ExternalError(f"malformed catalog file {file}: {problem}", code="corrupt-catalog-file")
+    return ExternalError(f"malformed catalog file {file}: {problem}", code="corrupt-entry")

@@ -68,7 +68,7 @@ def quote(text: str) -> str:
 def read(text: str) -> dict[str, str]:
     r"""Return the mapping of a file; values that are not strings in YAML are read as written.
 
-    `invalid-yaml` for anything but a flat mapping; `duplicate-yaml-key`.
+    `corrupt-entry` for anything but a flat mapping with each key once.
 
     >>> read("a: 12  # a number\n'b c': x\nd: true")
     {'a': '12', 'b c': 'x', 'd': 'true'}
@@ -80,11 +80,11 @@ def read(text: str) -> dict[str, str]:
             if entry := _read_line(line.removesuffix("\r")):
                 key, value = entry
                 if key in mapping:
-                    raise ParseError(f"duplicate key {key!r}", code="duplicate-yaml-key")
+                    raise ParseError(f"duplicate key {key!r}", code="corrupt-entry")
                 mapping[key] = value
         start += len(line) + 1
     if not mapping:
-        raise ParseError("the file is empty", code="invalid-yaml")
+        raise ParseError("the file is empty", code="corrupt-entry")
     return mapping
 
 
@@ -105,7 +105,7 @@ def _read_line(line: str) -> tuple[str, str] | None:
     if (found := _LINE.fullmatch(line)) is None:
         raise ParseError(
             'expected `key: "value"`',
-            code="invalid-yaml",
+            code="corrupt-entry",
             hint="catalog files are flat mappings: no lists, no nesting, no blocks",
         )
     return _read_scalar(found["key"]), _repair_token(found["value"], _read_scalar(found["value"]))
@@ -123,10 +123,10 @@ def _unescape(found: re.Match[str]) -> str:
     *codes, short = found.groups()
     if code := next(filter(None, codes), None):
         if int(code, 16) > 0x10FFFF:
-            raise ParseError(f"invalid code point {found[0]}", code="invalid-yaml")
+            raise ParseError(f"invalid code point {found[0]}", code="corrupt-entry")
         return chr(int(code, 16))
     if short not in _ESCAPES:
-        raise ParseError(f"unknown escape sequence {found[0]}", code="invalid-yaml")
+        raise ParseError(f"unknown escape sequence {found[0]}", code="corrupt-entry")
     return _ESCAPES[short]
 
 

@@ -173,7 +173,7 @@ class ObjectStore(Protocol[T]):
     def check_name(self, kind: StoredKind, name: str) -> None:
         """Refuse a name that the store does not support for a new object.
 
-        Errors: `invalid-name`, `name-characters-not-supported`, `name-too-long`.
+        Errors: `invalid-name`, `name-not-supported`.
         """
 
 
@@ -208,6 +208,16 @@ def require_name(kind: StoredKind, name: str) -> None:
         raise SchemaError(f"a {kind.value} requires a name", code="invalid-name")
 
 
+def object_kind(noun: str) -> str:
+    """Return the kind of object in error codes: tables and views share one namespace.
+
+    >>> object_kind("temporary system function"), object_kind("materialized table")
+    ('function', 'table')
+    """
+    kind = noun.rsplit(maxsplit=1)[-1]
+    return "table" if kind == "view" else kind
+
+
 def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError:
     """Return the error for a missing object, with similar names as its hint.
 
@@ -216,7 +226,7 @@ def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError
     """
     return NotFoundError(
         f"there is no {noun} {str(name)!r}",
-        code=f"{noun.replace(' ', '-')}-not-found",
+        code=f"{object_kind(noun)}-not-found",
         hint=similar(str(name), known),
     )
 
@@ -224,7 +234,7 @@ def missing(noun: str, name: object, known: Iterable[str] = ()) -> NotFoundError
 def exists(noun: str, name: object) -> AlreadyExistsError:
     """Return the error for a name that is taken."""
     return AlreadyExistsError(
-        f"there is already a {noun} {str(name)!r}", code=f"{noun.replace(' ', '-')}-exists"
+        f"there is already a {noun} {str(name)!r}", code=f"{object_kind(noun)}-exists"
     )
 
 

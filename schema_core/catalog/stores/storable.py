@@ -45,7 +45,7 @@ def require_storable(
     query_columns: QueryColumns,
     old: CatalogBaseTable | None = None,
 ) -> None:
-    """Refuse a definition whose text does not read back as itself (`not-storable`).
+    """Refuse a definition whose text does not read back as itself (`not-representable`).
 
     Members without text, such as a function without a name, are not checked: an in-memory catalog
     keeps the object, others refuse it on writing. A query that is the same in `old`, the replaced
@@ -62,7 +62,7 @@ def require_storable(
 
 
 def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver) -> None:
-    """Refuse a model whose columns do not read back with the same types (`not-storable`)."""
+    """Refuse a model whose columns do not read back with the same types (`not-representable`)."""
     with at("input"):
         _require_schema(model.resolved_input_schema, resolver)
     with at("output"):
@@ -70,7 +70,7 @@ def require_storable_model(model: ResolvedCatalogModel, resolver: SchemaResolver
 
 
 def require_read_back(stored: T, read: Callable[[], T]) -> None:
-    """Refuse an object that `read` does not return as it was stored (`not-storable`)."""
+    """Refuse an object that `read` does not return as it was stored (`not-representable`)."""
     try:
         again = read()
     except SchemaCoreError as error:
@@ -232,4 +232,4 @@ def _not_storable(
     hint: str | None = "add explicit casts, or simplify the expression",
 ) -> SchemaError:
     problem = f"the definition cannot be stored: {problem}"
-    return SchemaError(problem, code="not-storable", hint=hint, path=path)
+    return SchemaError(problem, code="not-representable", hint=hint, path=path)

@@ -747,4 +747,6 @@ def _require_expected(found: StoredObject, expected: object) -> None:
 def _require_same_kind(found: StoredObject, wanted: objects.TableKind) -> None:
     if found.table_kind is not wanted:
         kinds = [kind.value.lower().replace("_", " ") for kind in (found.table_kind, wanted)]
-        raise SchemaError(f"{found.key} is a {kinds[0]}, not a {kinds[1]}", code="wrong-table-kind")
+        raise SchemaError(
+            f"{found.key} is a {kinds[0]}, not a {kinds[1]}", code="wrong-object-type"
+        )

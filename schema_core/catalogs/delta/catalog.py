@@ -43,7 +43,7 @@ class DeltaCatalog(StoredCatalog[Any]):
 
     Tables of other engines appear with the columns that they have. Views, tables of other
     connectors and properties of databases are files of this library. Changes of columns that need
-    column mapping are refused (`not-in-delta`). Dropping a table deletes its directory.
+    column mapping are refused (`not-representable`). Dropping a table deletes its directory.
 
     Args:
         name: The name of the catalog.

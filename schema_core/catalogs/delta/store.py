@@ -123,7 +123,7 @@ class DeltaStore:
         if NAME.fullmatch(name) is None or name != name.strip():
             raise UnsupportedError(
                 f"invalid characters in the {kind.value} name {name[:60]!r}",
-                code="name-characters-not-supported",
+                code="name-not-supported",
                 hint="use at most 100 letters, digits, underscores, hyphens and inner blanks",
             )
 
@@ -225,8 +225,8 @@ class DeltaStore:
         """Store another definition; return False if the table has changed since it was read.
 
         Raises:
-            UnsupportedError: with code `not-in-delta` for a change that Delta's log could hold only
-                with column mapping, or that deltalake does not make.
+            UnsupportedError: with code `not-representable` for a change that Delta's log could hold
+                only with column mapping, or that deltalake does not make.
         """
         key, directory = stored.key, cast("Path", self.directory(stored.key))
         if key.kind is StoredKind.DATABASE:
@@ -417,7 +417,7 @@ def _replace_schema(table: DeltaTable, new: DeltaDefinition, once: Mapping[str, 
 def _change_fields(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]], add: Any
 ) -> None:
-    """Add the commits that change columns without files of others (`not-in-delta`)."""
+    """Add the commits that change columns without files of others (`not-representable`)."""
     for before, after in zip(old, new, strict=False):
         _change_field(before, after, add)
     if len(old) > len(new):
@@ -457,6 +457,6 @@ def _changed_properties(old: Mapping[str, str], new: Mapping[str, str]) -> dict[
 def _refusal(problem: str) -> UnsupportedError:
     return UnsupportedError(
         f"{problem}: deltalake neither rewrites files nor maps columns of a table that has files",
-        code="not-in-delta",
+        code="not-representable",
         hint="CREATE TABLE AS with the new definition, or ALTER the table in another engine",
     )

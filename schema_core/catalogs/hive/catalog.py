@@ -313,7 +313,7 @@ class HiveCatalog(StoredCatalog[HiveObject]):
         lacks has Hive's type, which no resolver accepts.
 
         Raises:
-            ExternalError: with code `hive-metastore-failed`.
+            ExternalError: with code `catalog-store-failed`.
         """
         metastore = self.hive.metastore
         for database in metastore.databases():
@@ -389,7 +389,7 @@ def connection(
     settings: Mapping[str, str] | None = None,
     profile: str | None = None,
 ) -> MetastoreConnection:
-    """Connect to the metastore of a session (`hive-metastore-failed`).
+    """Connect to the metastore of a session (`catalog-store-failed`).
 
     `settings` override the session's. `profile` names the metastore's limits; by default they
     follow from its URL.
@@ -405,14 +405,14 @@ def connection(
 def hive_session(settings: Mapping[str, str]) -> SparkSession:
     """Return this process's Spark session, connected to a metastore with these settings.
 
-    A running session without Hive or with another metastore is an error (`hive-not-reachable`).
+    A running session without Hive or with another metastore is an error (`catalog-store-failed`).
     """
     start = {IMPLEMENTATION: "hive", **{f"spark.hadoop.{key}": settings[key] for key in settings}}
     session = JobSession(settings=start).get()
     if session.conf.get(IMPLEMENTATION, "in-memory") != "hive":
         raise UnsupportedError(
             "the running Spark session does not use Hive",
-            code="hive-not-reachable",
+            code="catalog-store-failed",
             hint=f"start it with {IMPLEMENTATION}=hive, or create the catalog first",
         )
     hadoop = session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001 - as in `client`
@@ -420,7 +420,7 @@ def hive_session(settings: Mapping[str, str]) -> SparkSession:
         if key in settings and settings[key] != hadoop.get(key):
             raise UnsupportedError(
                 f"the running Spark session uses another metastore: {key} is not {settings[key]!r}",
-                code="hive-not-reachable",
+                code="catalog-store-failed",
                 hint="use one metastore per process",
             )
     return session

@@ -249,7 +249,7 @@ _MODIFIED, _DROPPED = "The table has been modified", "InvalidOperationException"
 class HiveError(ExternalError):
     """A Java exception; `java_class` is the simple name of its class."""
 
-    default_code = "hive-metastore-failed"
+    default_code = "catalog-store-failed"
     java_class: str = ""
 
 
@@ -285,7 +285,7 @@ class SparkMetastore:
             if failed.java_class == "ClassNotFoundException":
                 raise NotFoundError(
                     "this Spark was built without Hive",
-                    code="hive-not-reachable",
+                    code="catalog-store-failed",
                     hint="install pyspark from PyPI, which includes Hive",
                 ) from error
             raise failed from error

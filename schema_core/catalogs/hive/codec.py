@@ -267,7 +267,7 @@ class HiveCodec:
     def check_name(self, what: str, name: str) -> None:
         """Refuse a name that Hive does not support.
 
-        Errors: `invalid-name`, `name-characters-not-supported`, `name-too-long`.
+        Errors: `invalid-name`, `name-not-supported`.
         """
         if is_blank(name):
             raise SchemaError(f"a {what} requires a name", code="invalid-name")
@@ -275,11 +275,11 @@ class HiveCodec:
         most = lengths.get(what, self.store.table)
         if len(name) > most:
             problem = f"a name of {len(name):,} characters exceeds the {most:,} that Hive stores"
-            raise UnsupportedError(problem, code="name-too-long")
+            raise UnsupportedError(problem, code="name-not-supported")
         if not NAME.fullmatch(name):
             raise UnsupportedError(
                 f"invalid characters in the {what} name {name[:60]!r}",
-                code="name-characters-not-supported",
+                code="name-not-supported",
                 hint="use ASCII letters, digits and underscores",
             )
 
@@ -298,7 +298,7 @@ class HiveCodec:
     def encode(self, database: str, name: str, table: ResolvedTable) -> HiveTable:
         """Return the record of a table or view.
 
-        Errors: `not-in-hive`, `name-case-not-preserved` for columns in upper case,
+        Errors: `not-representable`, `name-not-supported` for columns in upper case,
         `exceeds-store-limit`, `invalid-option-value`.
         """
         match table:
@@ -310,7 +310,7 @@ class HiveCodec:
                 return self._encode_generic(database, name, table)
             case _:
                 raise UnsupportedError(
-                    "Hive does not support materialized tables", code="not-in-hive"
+                    "Hive does not support materialized tables", code="not-representable"
                 )
 
     def _encode_view(
@@ -372,7 +372,7 @@ class HiveCodec:
     ) -> HiveTable:
         errors = Gathering()
         for problem in unsupported_features(table):
-            errors.errors.append(UnsupportedError(problem, code="not-in-hive"))
+            errors.errors.append(UnsupportedError(problem, code="not-representable"))
         with errors.catching():
             columns = hive_columns(table.resolved_schema.columns)
         errors.raise_all()
@@ -391,7 +391,7 @@ class HiveCodec:
         for key in options:
             if is_reserved(key) or key.startswith(FLINK) or key in (COMMENT, IS_GENERIC):
                 problem = f"the option {key!r} is reserved by Hive or Flink"
-                raise UnsupportedError(problem, code="not-in-hive")
+                raise UnsupportedError(problem, code="not-representable")
         external = options.pop(IS_EXTERNAL, "false").lower() == "true"
         storage = storage_of(options)
         if table.distribution is not None:
@@ -434,14 +434,14 @@ class HiveCodec:
     def alter(self, stored: HiveTable, new: ResolvedTable) -> HiveTable:
         """Return the record of an altered table, with what other engines stored in it.
 
-        Errors: as `encode`; `wrong-table-kind` for a change between a Hive table and a generic one,
-        `not-in-hive` for other columns of a table whose columns Spark stores.
+        Errors: as `encode`; `wrong-object-type` for a change between a Hive table and a generic
+        one, `not-representable` for other columns of a table whose columns Spark stores.
         """
         was_hive = is_hive_table(stored.parameters)
         if isinstance(new, objects.ResolvedCatalogTable) and was_hive != is_hive(new.options):
             raise SchemaError(
                 "a Hive table cannot become a generic table, or vice versa",
-                code="wrong-table-kind",
+                code="wrong-object-type",
                 hint=f"keep the option {CONNECTOR!r} = {HIVE!r}, or drop and create the table",
             )
         reserved = {key: value for key, value in stored.parameters.items() if is_reserved(key)}
@@ -476,12 +476,12 @@ class HiveCodec:
     # --- databases -----------------------------------------------------------------------------
 
     def encode_database(self, name: str, database: objects.CatalogDatabase) -> HiveDatabase:
-        """Return the record of a database (`exceeds-store-limit`, `not-in-hive`)."""
+        """Return the record of a database (`exceeds-store-limit`, `not-representable`)."""
         properties = database.get_properties()
         location = properties.pop(DATABASE_LOCATION, None)
         if COMMENT in properties:
             problem = f"the property {COMMENT!r} is reserved for the comment of a database in Hive"
-            raise UnsupportedError(problem, code="not-in-hive")
+            raise UnsupportedError(problem, code="not-representable")
         self.check_lengths(properties, DATABASE_KEY, VALUE)
         self.check_lengths({COMMENT: database.comment or "-"}, DATABASE_KEY, VALUE)
         return HiveDatabase(name, database.comment, location, properties)
@@ -497,14 +497,14 @@ class HiveCodec:
         return objects.CatalogDatabase(properties, comment)
 
     def alter_database(self, stored: HiveDatabase, new: objects.CatalogDatabase) -> HiveDatabase:
-        """Return the record of an altered database; another location is an error (`not-in-hive`).
+        """Return the record of an altered database (`not-representable` for another location).
 
         Hive 2 alters properties only, so a new comment becomes a property.
         """
         fresh = self.encode_database(stored.name, new)
         if fresh.location not in (None, stored.location):
             raise UnsupportedError(
-                "Hive cannot change the location of a database", code="not-in-hive"
+                "Hive cannot change the location of a database", code="not-representable"
             )
         parameters = dict(fresh.parameters)
         if (fresh.comment or "") != (stored.comment or ""):
@@ -518,17 +518,17 @@ class HiveCodec:
     ) -> HivePartition:
         """Return the record of a partition, with the storage of its table.
 
-        Errors: `not-in-hive` for a generic table or a blank value, `exceeds-store-limit`.
+        Errors: `not-representable` for a generic table or a blank value, `exceeds-store-limit`.
         """
         if not is_hive_table(table.parameters) or not table.partition_columns:
             raise UnsupportedError(
                 "generic tables cannot have partitions in Hive",
-                code="not-in-hive",
+                code="not-representable",
                 hint="create the table with 'connector' = 'hive'",
             )
         if not all(value.strip() for value in values):
             problem = "partition values must not be blank in Hive"
-            raise UnsupportedError(problem, code="not-in-hive")
+            raise UnsupportedError(problem, code="not-representable")
         name = "/".join(values)
         if 3 * len(name.encode()) > PARTITION_NAME and len(name) > PARTITION_NAME // 3:
             problem = (
@@ -564,7 +564,7 @@ class HiveCodec:
         for key in properties:
             if is_reserved(key) or key == COMMENT:
                 problem = f"the property {key!r} is reserved by Hive"
-                raise UnsupportedError(problem, code="not-in-hive")
+                raise UnsupportedError(problem, code="not-representable")
         if partition.comment is not None:
             properties[COMMENT] = partition.comment
         self.check_lengths(properties, self.store.key, VALUE)
@@ -577,11 +577,13 @@ class HiveCodec:
     ) -> HiveFunction:
         """Return the record of a function.
 
-        Errors: `not-in-hive` for options and unknown kinds of resources, `exceeds-store-limit`,
-        `not-storable` for a class name that begins with a prefix of Flink's.
+        Errors: `exceeds-store-limit`; `not-representable` for options, unknown kinds of resources
+        and a class name that begins with a prefix of Flink's.
         """
         if function.options:
-            raise UnsupportedError("functions cannot have options in Hive", code="not-in-hive")
+            raise UnsupportedError(
+                "functions cannot have options in Hive", code="not-representable"
+            )
         unknown = [
             resource.kind
             for resource in function.resource_uris
@@ -590,7 +592,7 @@ class HiveCodec:
         if unknown:
             raise UnsupportedError(
                 f"unknown kind of resource {unknown[0]!r}",
-                code="not-in-hive",
+                code="not-representable",
                 hint=f"use one of {', '.join(RESOURCES)}",
             )
         class_name = LANGUAGES[function.language] + function.class_name
@@ -624,11 +626,11 @@ def columns_of_spark(table: objects.ResolvedCatalogTable) -> tuple[object, ...]:
 
 
 def require_no_spark_schema(stored: HiveTable) -> None:
-    """Refuse to change columns that Spark reads from its own properties (`not-in-hive`)."""
+    """Refuse to change columns that Spark reads from its own properties (`not-representable`)."""
     if is_spark_source(stored):
         raise UnsupportedError(
             "the columns of this table are stored by Spark and fixed by its files",
-            code="not-in-hive",
+            code="not-representable",
             hint="alter its columns with Spark",
         )
 
@@ -696,7 +698,7 @@ def _decode_generic(stored: HiveTable) -> objects.CatalogBaseTable:
     if history is not None and isinstance(table, objects.CatalogTable):
         table = table.copy({**table.options, COLUMN_HISTORY: history})
     if not isinstance(table, objects.CatalogTable | objects.CatalogView):
-        raise SchemaError("the stored object is not a table", code="wrong-table-kind")
+        raise SchemaError("the stored object is not a table", code="wrong-object-type")
     if not table.schema.columns and stored.columns:
         return replace(table, schema=schema_of((*stored.columns, *stored.partition_columns)))
     return table

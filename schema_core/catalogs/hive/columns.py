@@ -58,7 +58,7 @@ _FIELD_NAME = regex(r"[A-Za-z0-9_]+")
 
 
 def to_hive(type_: DataType) -> str:
-    """Return the Hive type that represents a type exactly (`not-in-hive`).
+    """Return the Hive type that represents a type exactly (`not-representable`).
 
     >>> from schema_core.types import parse_type
     >>> to_hive(parse_type("MAP<STRING, ROW<a DECIMAL(5, 2), b ARRAY<TIMESTAMP(9)>>>"))
@@ -83,10 +83,10 @@ def _field(field: RowField) -> str:
     with at(f"field {field.name!r}"):
         if not _FIELD_NAME.fullmatch(field.name) or field.name != field.name.lower():
             problem = f"struct field {field.name!r} must consist of a-z, 0-9 and _ in Hive"
-            raise UnsupportedError(problem, code="not-in-hive")
+            raise UnsupportedError(problem, code="not-representable")
         if field.description is not None:
             raise UnsupportedError(
-                "fields of Hive structs cannot have comments", code="not-in-hive"
+                "fields of Hive structs cannot have comments", code="not-representable"
             )
         return f"{field.name}:{to_hive(field.data_type)}"
 
@@ -94,7 +94,7 @@ def _field(field: RowField) -> str:
 def _not_in_hive(type_: DataType, why: str) -> UnsupportedError:
     return UnsupportedError(
         f"a Hive column {why}: {type_}",
-        code="not-in-hive",
+        code="not-representable",
         hint="omit 'connector' = 'hive' to store the column in a property",
     )
 
@@ -148,7 +148,7 @@ HIVE = "hive"
 def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
     """Return the columns of a table with ``'connector' = 'hive'``.
 
-    Errors, for each column: `not-in-hive` if it is not exact, `name-case-not-preserved`.
+    Errors, for each column: `not-representable` if it is not exact, `name-not-supported`.
     """
     errors = Gathering()
     encoded: list[HiveColumn] = []
@@ -161,11 +161,11 @@ def hive_columns(columns: Iterable[Column]) -> tuple[HiveColumn, ...]:
 
 def _hive_column(column: Column) -> HiveColumn:
     if not isinstance(column, PhysicalColumn):
-        raise UnsupportedError("Hive supports physical columns only", code="not-in-hive")
+        raise UnsupportedError("Hive supports physical columns only", code="not-representable")
     if column.name != column.name.lower():
         raise UnsupportedError(
             f"column name {column.name!r} must be lower case in Hive",
-            code="name-case-not-preserved",
+            code="name-not-supported",
             hint="write it in lower case, or omit 'connector' = 'hive'",
         )
     return HiveColumn(column.name, to_hive(column.data_type), column.comment)

@@ -97,7 +97,7 @@ class Metastore(Protocol):
     """A connection to a metastore. Names are in lower case.
 
     Methods return None or False for a missing object, and False for a new object that exists. Any
-    other failure is an `ExternalError` (`hive-metastore-failed`).
+    other failure is an `ExternalError` (`catalog-store-failed`).
     """
 
     def close(self) -> None: ...

@@ -116,9 +116,9 @@ def encode_definition(
     refuses them.
 
     Raises:
-        UnsupportedError: with code `not-in-iceberg` for a table without a connector whose columns
-            have types that Iceberg lacks, for buckets, and for options with reserved names; with
-            code `option-not-supported` for options that name classes, or as
+        UnsupportedError: with code `not-representable` for a table without a connector whose
+            columns have types that Iceberg lacks, for buckets, and for options with reserved names;
+            with code `option-not-supported` for options that name classes, or as
             `require_table_properties`.
         SchemaError: with code `invalid-option-value` for the options of partitions and order; with
             code `unknown-option` as `require_table_properties`.
@@ -194,7 +194,7 @@ def _with_layout(
 
 def _require_free(options: Mapping[str, str]) -> None:
     require_no_class(options)
-    require_free_options(options, "Iceberg", "not-in-iceberg")
+    require_free_options(options, "Iceberg", "not-representable")
 
 
 def _differs(table: objects.ResolvedCatalogTable, stored: StoredDefinition) -> bool:
@@ -279,7 +279,7 @@ DIALECT = "flink"
 
 
 def view_properties(view: objects.ResolvedCatalogView) -> dict[str, str]:
-    """Return the properties of a view (`not-in-iceberg` for reserved options)."""
+    """Return the properties of a view (`not-representable` for reserved options)."""
     options = dict(view.options)
     _require_free(options)
     if view.comment is not None:

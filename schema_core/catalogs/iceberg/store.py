@@ -212,12 +212,12 @@ class IcebergStore:
         if len(name) > MAX_NAME:
             raise UnsupportedError(
                 f"a name of {len(name):,} characters exceeds the {MAX_NAME} that Iceberg stores",
-                code="name-too-long",
+                code="name-not-supported",
             )
         if re.search("[.\\x00\\ud800-\\udfff]", name) or name != name.strip():
             raise UnsupportedError(
                 f"invalid characters in the {kind.value} name {name[:60]!r}",
-                code="name-characters-not-supported",
+                code="name-not-supported",
                 hint="omit dots, which separate namespaces, and blanks at the beginning and end",
             )
 
@@ -325,7 +325,7 @@ class IcebergStore:
             if reserved in properties:
                 raise UnsupportedError(
                     f"the property {reserved!r} of a database is reserved in Iceberg",
-                    code="not-in-iceberg",
+                    code="not-representable",
                     hint="use COMMENT for the comment, and another name for a property",
                 )
         if database.comment is not None:
@@ -545,14 +545,14 @@ class ChangedTable:
 def _changed_table(
     table: Table, value: objects.ResolvedCatalogTable, renames: Sequence[tuple[FieldPath, str]]
 ) -> ChangedTable:
-    """Return a table after it was altered (`not-in-iceberg` for what Iceberg does not allow)."""
+    """Return a table after it was altered (`not-representable` for what Iceberg does not allow)."""
     metadata = table.metadata
     stored = encode_definition(value, metadata.properties)
     has_rows = bool(metadata.snapshots)
     if has_rows and not is_native(value):
         raise UnsupportedError(
             "a table with rows in Iceberg cannot have another connector",
-            code="not-in-iceberg",
+            code="not-representable",
             hint="create another table",
         )
     version = int(stored.version or DEFAULT_VERSION)
@@ -560,13 +560,13 @@ def _changed_table(
         raise UnsupportedError(
             f"the version of the format cannot be lowered from {metadata.format_version} to "
             f"{version}",
-            code="not-in-iceberg",
+            code="not-representable",
             hint=f"keep the option {FORMAT_VERSION!r}",
         )
     if stored.location is not None and stored.location.rstrip("/") != metadata.location:
         raise UnsupportedError(
             "the location of a table cannot be changed",
-            code="not-in-iceberg",
+            code="not-representable",
             hint="create another table with the location",
         )
     nanoseconds = version >= 3
@@ -599,7 +599,7 @@ def _changed_spec(
     if metadata.format_version == 1 and metadata.snapshots and spec != metadata.spec():
         raise UnsupportedError(
             "the partitions of a table of version 1 cannot be changed",
-            code="not-in-iceberg",
+            code="not-representable",
             hint=f"SET ({FORMAT_VERSION!r} = '2') first",
         )
     return spec

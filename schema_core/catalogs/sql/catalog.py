@@ -197,8 +197,8 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     managed: their files are below it, in `warehouse_format` or a table's option ``format``.
 
     Raises:
-        SchemaError: with code `invalid-option-value`, `exposed-secret` for a URL with a password,
-            or `invalid-option-value` for a warehouse that is not such a path.
+        SchemaError: with code `invalid-option-value` for the URL, or a warehouse that is not such
+            a path, or `exposed-secret` for a URL with a password.
         NotFoundError: with code `missing-extra` or `missing-driver`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")

@@ -160,7 +160,7 @@ MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (
 def migrate(connection: sa.Connection) -> None:
     """Migrate the store to the current version; a lock lets one process do it.
 
-    A later version is an error (`unsupported-catalog-version`).
+    A later version is an error (`version-not-supported`).
     """
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
@@ -169,7 +169,7 @@ def migrate(connection: sa.Connection) -> None:
     if done > len(MIGRATIONS):
         raise UnsupportedError(
             f"the catalog store has version {done}, supported are 1 to {len(MIGRATIONS)}",
-            code="unsupported-catalog-version",
+            code="version-not-supported",
             hint="upgrade schema-core",
         )
     for version, step in enumerate(MIGRATIONS[done:], done + 1):

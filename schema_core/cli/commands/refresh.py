@@ -205,7 +205,7 @@ def _tables(
             if not isinstance(found, ResolvedCatalogMaterializedTable):
                 raise SchemaError(
                     f"{identifier.as_summary_string()!r} is not a materialized table",
-                    code="materialized-table-not-found",
+                    code="table-not-found",
                 )
             yield identifier, found
         return

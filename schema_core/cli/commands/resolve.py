@@ -346,9 +346,9 @@ def _locate_error(
         place = f"{other.problem} {' '.join(other.path)}"
         spans = [span for key, span in options.items() if key in place]
         spans += [span for key, span in columns.items() if f"'{key}'" in place]
-        if other.code == "not-discovered":
+        if other.code == "factory-not-found":
             kinds = (key for key in ("connector", "format") if f"no {key} " in other.problem)
-            spans = [options[key] for key in kinds if key in options]
+            spans = [options[key] for key in kinds if key in options] or spans
         other.text, other.span = text, next(iter(spans), default)
     return error
 

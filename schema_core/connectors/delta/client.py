@@ -102,7 +102,7 @@ class TableAccess:
 
         Raises:
             NotFoundError: with code `table-not-found`.
-            UnsupportedError: with code `delta-feature-not-supported`.
+            UnsupportedError: with code `version-not-supported`.
             ExternalError: with code `delta-failed`.
         """
         with delta_errors():
@@ -190,7 +190,7 @@ def physical_name(column: Mapping[str, Any]) -> str:
 
 
 def require_readable(table: DeltaTable) -> None:
-    """Refuse a table with features that are not read (`delta-feature-not-supported`)."""
+    """Refuse a table with features that are not read (`version-not-supported`)."""
     protocol = table.protocol()
     features = set(protocol.reader_features or ())
     if protocol.min_reader_version > MAX_PROTOCOL[0]:
@@ -205,12 +205,12 @@ def require_removable(table: DeltaTable) -> None:
     """Refuse to remove rows of a table that accepts new ones only.
 
     Raises:
-        UnsupportedError: with code `delta-feature-not-supported`.
+        UnsupportedError: with code `version-not-supported`.
     """
     if table.metadata().configuration.get("delta.appendOnly", "").lower() == "true":
         raise UnsupportedError(
             "the table has the property 'delta.appendOnly': its rows are not changed or deleted",
-            code="delta-feature-not-supported",
+            code="version-not-supported",
             hint="append rows with INSERT INTO, or SET 'delta.appendOnly' = 'false'",
         )
 
@@ -219,7 +219,7 @@ def require_writable(table: DeltaTable) -> None:
     """Refuse to write a table with rules that are not checked here.
 
     Raises:
-        UnsupportedError: with code `delta-feature-not-supported`.
+        UnsupportedError: with code `version-not-supported`.
     """
     protocol, configuration = table.protocol(), table.metadata().configuration
     features = set(protocol.writer_features or ())
@@ -268,7 +268,7 @@ def _nested_fields(type_: Any) -> Iterator[dict[str, Any]]:
 def _not_supported(features: Sequence[str], action: str) -> UnsupportedError:
     return UnsupportedError(
         f"tables of Delta with {', '.join(features)} are not {action}",
-        code="delta-feature-not-supported",
+        code="version-not-supported",
         hint="use an engine that supports the feature, or drop it from the table there",
     )
 

@@ -94,7 +94,7 @@ class DeltaConnector(OpenTableConnector):
         """Return the rows of the chosen version.
 
         Codes: `table-not-found`, `source-schema-mismatch`, `not-found` (no such version),
-        `conflicting-options`, `delta-feature-not-supported`, `delta-failed`.
+        `conflicting-options`, `version-not-supported`, `delta-failed`.
         """
         from schema_core.connectors.delta.client import open_version
         from schema_core.connectors.delta.reading import read_frame
@@ -111,7 +111,7 @@ class DeltaConnector(OpenTableConnector):
         """Return a stage for the files of a job.
 
         Codes: as `read`; `concurrent-modification` if others have changed rows that the job reads
-        and replaces; `not-in-delta` for columns of a new table.
+        and replaces; `not-representable` for columns of a new table.
         """
         from schema_core.connectors.delta.writing import DeltaStage
 

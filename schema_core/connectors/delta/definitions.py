@@ -73,8 +73,8 @@ def encode_definition(
     Others are part of the property map.
 
     Raises:
-        UnsupportedError: with code `not-in-delta` for types, names and partition columns that Delta
-            does not have, or of `require_properties`.
+        UnsupportedError: with code `not-representable` for types, names and partition columns that
+            Delta does not have, or of `require_properties`.
         SchemaError: with code `invalid-option-value`.
     """
     columns = list(physical_fields(table.resolved_schema))
@@ -85,13 +85,13 @@ def encode_definition(
             raise UnsupportedError(
                 f"tables of Delta are not partitioned by {name!r}, a column of the type "
                 f"{types[name]}",
-                code="not-in-delta",
+                code="not-representable",
                 hint="partition by strings, integers, dates or timestamps",
             )
     if len(table.partition_keys) == len(columns):
         raise UnsupportedError(
             "a table of Delta has a column by which it is not partitioned",
-            code="not-in-delta",
+            code="not-representable",
             hint="add a column, or omit one of PARTITIONED BY",
         )
     nearest = [from_delta_field(field) for field in schema["fields"]]

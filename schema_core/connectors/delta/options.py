@@ -142,7 +142,7 @@ def require_properties(properties: Mapping[str, str]) -> None:
     """Refuse properties that a statement sets without effect, or against the protocol.
 
     Raises:
-        UnsupportedError: with code `delta-feature-not-supported` for a key.
+        UnsupportedError: with code `version-not-supported` for a key.
         SchemaError: with code `invalid-option-value`.
     """
     options = {option.key: option for option in TABLE_PROPERTIES}
@@ -150,7 +150,7 @@ def require_properties(properties: Mapping[str, str]) -> None:
         if key.startswith(f"{TABLE_PROPERTY.key}.") and key not in options:
             raise UnsupportedError(
                 f"the property {key!r} of tables of Delta is not set",
-                code="delta-feature-not-supported",
+                code="version-not-supported",
                 hint=similar(key, options) or f"set one of {', '.join(options)}",
             )
     for option in options.values():

@@ -313,14 +313,15 @@ def partition_text(value: Any, column: str) -> str | None:
     ('true', None)
 
     Raises:
-        UnsupportedError: with code `not-in-delta` for an empty string, which Delta reads as NULL.
+        UnsupportedError: with code `not-representable` for an empty string, which Delta reads as
+        NULL.
     """
     if value is None:
         return None
     if value == "":
         raise UnsupportedError(
             f"the partition column {column!r} has an empty string, which Delta reads as NULL",
-            code="not-in-delta",
+            code="not-representable",
             hint="store NULL, or another string",
         )
     if isinstance(value, bool):

@@ -298,7 +298,7 @@ def commit_files(
         transactions: The numbers of micro-batches that the commit has.
 
     Raises:
-        UnsupportedError: with code `delta-feature-not-supported` for removals from a table that is
+        UnsupportedError: with code `version-not-supported` for removals from a table that is
             append-only, and of a file with deleted rows: deltalake does not remove it as the
             protocol requires.
     """
@@ -310,7 +310,7 @@ def commit_files(
         if old.kept is not None:
             raise UnsupportedError(
                 "files of Delta with deletionVectors are not replaced",
-                code="delta-feature-not-supported",
+                code="version-not-supported",
                 hint="run OPTIMIZE or REORG of the engine that has deleted the rows, or append",
             )
         partition = {name: partition_text(value, name) for name, value in old.partition.items()}

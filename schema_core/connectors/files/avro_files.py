@@ -63,7 +63,7 @@ class Avro:
         """Refuse names and types that Flink's format does not have.
 
         Raises:
-            SchemaError: with code `type-not-supported` or `name-not-in-file-format`.
+            SchemaError: with code `type-not-supported` or `name-not-supported`.
         """
         avro_schema(fields, options)
 
@@ -200,7 +200,7 @@ def avro_schema(fields: Sequence[types.RowField], options: Options) -> dict[str,
     """Return the Avro schema that Flink derives from a table.
 
     Raises:
-        SchemaError: with code `type-not-supported` or `name-not-in-file-format`.
+        SchemaError: with code `type-not-supported` or `name-not-supported`.
 
     >>> column = types.RowField("a", types.parse_type("INT NOT NULL"))
     >>> avro_schema([column], {})["fields"]
@@ -221,7 +221,7 @@ def _fields(
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", field.name):
             raise SchemaError(
                 f"avro files cannot hold the name {field.name!r}",
-                code="name-not-in-file-format",
+                code="name-not-supported",
                 hint="rename it: ASCII letters, digits and '_', and no digit first",
             )
         with at(f"column {field.name!r}"):

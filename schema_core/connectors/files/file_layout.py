@@ -168,7 +168,7 @@ def format_of(options: Mapping[str, str]) -> file_formats.Format:
     """Return the format of a table.
 
     Raises:
-        SchemaError: with code `unknown-format`.
+        SchemaError: with code `factory-not-found`.
     """
     name = FORMAT.of(options) or ""
     if name in file_formats.FORMATS:
@@ -178,11 +178,11 @@ def format_of(options: Mapping[str, str]) -> file_formats.Format:
     except NotFoundError as error:
         raise SchemaError(
             error.problem.replace("format", "file format", 1),
-            code="unknown-format",
+            code="factory-not-found",
             hint=error.hint,
         ) from None
     if not isinstance(offered, file_formats.Format):
-        raise SchemaError(f"the format {name!r} is not a file format", code="unknown-format")
+        raise SchemaError(f"the format {name!r} is not a file format", code="factory-not-found")
     return offered
 
 
@@ -241,7 +241,7 @@ class FileLayout:
             if name.startswith(".") or "\0" in name:
                 raise SchemaError(
                     f"the name of the partition column {name!r} is not valid in a directory name",
-                    code="name-not-in-file-format",
+                    code="name-not-supported",
                     hint="rename the column: readers skip directories that begin with a dot",
                 )
         for column in self.schema.columns:
@@ -252,7 +252,7 @@ class FileLayout:
                     raise SchemaError(
                         f"{self.form.identifier} files cannot hold the name {name!r}, "
                         f"which contains {refused[0]!r}",
-                        code="name-not-in-file-format",
+                        code="name-not-supported",
                         hint="rename it, or use the format 'parquet' or 'json'",
                     )
 

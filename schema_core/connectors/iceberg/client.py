@@ -150,12 +150,12 @@ def require_version(version: str | int) -> None:
     those of files with deletion vectors or of columns with default values, are not read either.
 
     Raises:
-        UnsupportedError: with code `iceberg-version-not-supported`.
+        UnsupportedError: with code `version-not-supported`.
     """
     if str(version) not in VERSIONS:
         raise UnsupportedError(
             f"version {version} of the format is not supported, except for definitions",
-            code="iceberg-version-not-supported",
+            code="version-not-supported",
             hint="set 'format-version' = '2' for a new table, or use another engine",
         )
 

@@ -136,7 +136,7 @@ def read_stream(context: ReadContext) -> DataFrame:
     Raises:
         NotFoundError: with code `table-not-found`, or `not-found` without the first snapshot.
         ExternalError: as `match_columns`.
-        UnsupportedError: with code `iceberg-version-not-supported`.
+        UnsupportedError: with code `version-not-supported`.
     """
     table, start = open_table(context.options), START_SNAPSHOT.of(context.options)
     require_version(table.metadata.format_version)

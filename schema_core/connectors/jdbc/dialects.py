@@ -249,11 +249,11 @@ class JdbcDialect:
         ('"a""b"', '`a``b`')
 
         Raises:
-            SchemaError: with code `name-not-in-dialect` for a name with NUL.
+            SchemaError: with code `name-not-supported` for a name with NUL.
         """
         start, end = self.quotes[0], self.quotes[1]
         if "\0" in name:
-            raise SchemaError("a name contains NUL", code="name-not-in-dialect")
+            raise SchemaError("a name contains NUL", code="name-not-supported")
         return f"{start}{name.replace(end, end * 2)}{end}"
 
     def path(self, text: str) -> tuple[tuple[str, bool], ...]:

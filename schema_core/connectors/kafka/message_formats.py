@@ -90,7 +90,7 @@ OPTIONS: Mapping[str, tuple[ConfigOption[Any], ...]] = {
 
 
 class MessageFormat:
-    """The format of the keys or of the values of messages (`unknown-format`).
+    """The format of the keys or of the values of messages (`factory-not-found`).
 
     Args:
         name: The name of the format.
@@ -102,7 +102,7 @@ class MessageFormat:
         if name not in OPTIONS:
             raise SchemaError(
                 f"messages cannot have the format {name!r}",
-                code="unknown-format",
+                code="factory-not-found",
                 hint=f"use one of: {', '.join(OPTIONS)}",
             )
         self.name = name

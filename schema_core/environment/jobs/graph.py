@@ -332,7 +332,7 @@ class HookFactories:
         return found
 
     def register(self, name: str, factory: HookFactory) -> None:
-        """Register a factory by a name (`job-status-hook-exists`).
+        """Register a factory by a name (`already-exists`).
 
         An empty name, or what cannot be called, is a `invalid-argument`.
         """
@@ -342,7 +342,7 @@ class HookFactories:
             raise SchemaError(problem, code="invalid-argument")
         if self._factories.setdefault(name, factory) is not factory:
             raise AlreadyExistsError(
-                f"there is already a job status hook {name!r}", code="job-status-hook-exists"
+                f"there is already a job status hook {name!r}", code="already-exists"
             )
 
     def names(self, others: Iterable[JobStatusHook | str] = ()) -> list[str]:
@@ -352,8 +352,8 @@ class HookFactories:
     def hooks(self, others: Iterable[JobStatusHook | str] = ()) -> list[RegisteredHook]:
         """Return the hooks of one job: the environment's, then others.
 
-        An unknown name is `not-discovered` or `not-loadable`; a factory that does not return a hook
-        a `invalid-argument`.
+        An unknown name is `factory-not-found` or `not-loadable`; a factory that does not return a
+        hook a `invalid-argument`.
         """
         return [self._register_hook(hook) for hook in (*self._hooks, *others)]
 

@@ -63,7 +63,7 @@ EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 def analyze(session: Session, statement: AnalyzeTable, text: str) -> TableResult:
     """Compute the statistics of a table or of its partitions, and store them in its catalog.
 
-    Codes: `table-not-found`, `not-a-table`, `unknown-column`, `invalid-partition-spec`, and
+    Codes: `table-not-found`, `wrong-object-type`, `unknown-column`, `invalid-partition-spec`, and
     `feature-not-supported` for a temporary table, a catalog that stores no statistics, and in
     streaming mode.
     """

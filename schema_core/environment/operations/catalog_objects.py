@@ -70,7 +70,7 @@ def alter_catalog(session: Session, statement: Alter, text: str) -> TableResult:
 
 
 def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescriptor:
-    """Return the changed descriptor (`invalid-statement` or `unknown-catalog-type`)."""
+    """Return the changed descriptor (`invalid-statement` or `factory-not-found`)."""
     match statement.change:
         case SetOptions(options):
             return replace(old, configuration={**old.configuration, **options_of(options)})
@@ -78,7 +78,7 @@ def changed_descriptor(old: CatalogDescriptor, statement: Alter) -> CatalogDescr
             if not keys:
                 raise SchemaError("expected at least one option", code="invalid-statement")
             if TYPE in keys:
-                raise SchemaError("the option 'type' cannot be reset", code="unknown-catalog-type")
+                raise SchemaError("the option 'type' cannot be reset", code="factory-not-found")
             remaining = {key: v for key, v in old.configuration.items() if key not in keys}
             return replace(old, configuration=remaining)
         case SetComment(comment):

@@ -145,7 +145,7 @@ class CompiledPlan:
         `ignore_if_exists` leaves an existing file as it is.
 
         Raises:
-            AlreadyExistsError: with code `plan-exists`, unless ``table.plan.force-recompile`` is
+            AlreadyExistsError: with code `already-exists`, unless ``table.plan.force-recompile`` is
                 true.
             ExternalError: with code `file-system-failed`.
         """

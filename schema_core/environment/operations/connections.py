@@ -24,7 +24,7 @@ def create_connection(
 ) -> TableResult:
     """Create a connection: permanent, temporary, or of the system.
 
-    Codes: `connection-exists`, `temporary-connection-exists`, `temporary-system-connection-exists`;
+    Codes: `connection-exists`;
     `invalid-statement` for OR REPLACE with IF NOT EXISTS.
     """
     with at_span(statement.path.span):
@@ -96,8 +96,7 @@ def _apply_change(old: CatalogConnection, change: statement_syntax.Change) -> Ca
 def drop_connection(session: Session, statement: statement_syntax.Drop) -> None:
     """Drop a connection.
 
-    Codes, without IF EXISTS: `connection-not-found`, `temporary-connection-not-found`,
-    `temporary-system-connection-not-found`.
+    Codes, without IF EXISTS: `connection-not-found`.
     """
     connections = session.connections
     if statement.system:

@@ -87,7 +87,7 @@ def create_table_as(session: Session, creation: TableCreation) -> TableResult:
 def prepare_creation(session: Session, creation: TableCreation) -> JobGraph:
     """Prepare the job that creates the table and writes the query into it.
 
-    Codes: `table-exists`, `table-not-found` for REPLACE TABLE; `not-a-table` or
+    Codes: `table-exists`, `table-not-found` for REPLACE TABLE; `wrong-object-type` or
     `hidden-by-temporary` for an object that cannot be replaced.
     """
     statement, identifier, table = creation.statement, creation.identifier, creation.table
@@ -199,7 +199,9 @@ def check_existing(
         if old is None and not statement.create:
             raise NotFoundError(f"there is no table {shown!r}", code="table-not-found")
         if old is not None and (kind := old.get_table_kind()) is not TableKind.TABLE:
-            raise SchemaError(f"{shown!r} is a {NOUNS[kind]}, not a table", code="not-a-table")
+            raise SchemaError(
+                f"{shown!r} is a {NOUNS[kind]}, not a table", code="wrong-object-type"
+            )
         if old is not None and session.temporary.kind(identifier) is TableKind.TABLE:
             raise SchemaError(
                 f"a temporary table hides {shown!r}",

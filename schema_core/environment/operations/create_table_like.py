@@ -66,13 +66,13 @@ def create_table_like(
 ) -> CatalogTable:
     """Return the table that the statement and its source describe.
 
-    Codes: `invalid-like-source` unless the source is a table, `already-declared` where both define
+    Codes: `wrong-object-type` unless the source is a table, `already-declared` where both define
     what only one may.
     """
     source = session.look_up(like.source).table
     if not isinstance(source, CatalogTable):
         raise SchemaError(
-            "LIKE requires a table, got a view", code="invalid-like-source", span=like.source.span
+            "LIKE requires a table, got a view", code="wrong-object-type", span=like.source.span
         )
     strategies = choose_strategies(like)
     own = schema_of(statement.elements, text)
@@ -122,7 +122,7 @@ def _require_indexed(schema: Schema) -> None:
         if missing := [name for name in index.column_names if name not in names]:
             raise SchemaError(
                 f"index {index.name!r} of the LIKE source reads the excluded column {missing[0]!r}",
-                code="still-referenced",
+                code="object-in-use",
                 hint="include the column, or create the table with a TableDescriptor",
             )
 

@@ -20,7 +20,7 @@ from schema_core.sql.syntax import Name, Query
 
 
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
-    """Create a view (`view-exists`); OR REPLACE replaces nothing, as in Flink."""
+    """Create a view (`table-exists`); OR REPLACE replaces nothing, as in Flink."""
     identifier = session.identifier(statement.path)
     with session.keep_views():
         return _create_view(session, identifier, statement, text)

@@ -423,9 +423,7 @@ def _cast(value: Constant, type_: DataType) -> Typed:
 def _constant(key: str, value: str | None) -> Constant:
     """Return the value of a partition key as a constant."""
     if value is None:
-        raise UnsupportedError(
-            f"partition key {key!r} has no value", code="missing-partition-value"
-        )
+        raise UnsupportedError(f"partition key {key!r} has no value", code="invalid-partition-spec")
     literal = Literal(LiteralKind.STRING, value)
     return Constant(literal, CharType(max(1, len(value)), nullable=False))
 

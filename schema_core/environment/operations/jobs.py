@@ -67,7 +67,7 @@ def show_jobs(session: Session, statement: statement_syntax.Show) -> TableResult
 def describe_job(
     session: Session, statement: statement_syntax.DescribeJob, text: str
 ) -> TableResult:
-    """Return one job of this session as SHOW JOBS does (`job-not-found`)."""
+    """Return one job of this session as SHOW JOBS does (`not-found`)."""
     with at_span(statement.span):
         return _list_jobs(session, [session.jobs.get(statement.job_id)])
 
@@ -77,7 +77,7 @@ def stop_job(session: Session, statement: statement_syntax.StopJob, text: str) -
 
     The rows of a batch job are removed; those of a streaming job, and its checkpoint, stay.
 
-    Codes: `job-not-found`, `invalid-state` in a hook of the job, `feature-not-supported`.
+    Codes: `not-found`, `invalid-state` in a hook of the job, `feature-not-supported`.
     """
     with at_span(statement.span):
         run = session.jobs.get(statement.job_id)

@@ -58,7 +58,7 @@ from schema_core.types.casts import supports_implicit_cast
 def create_materialized_table(
     session: Session, statement: CreateMaterializedTable, text: str
 ) -> TableResult:
-    """Create a materialized table without rows (`materialized-table-exists`).
+    """Create a materialized table without rows (`table-exists`).
 
     OR ALTER changes an existing one as `_create_or_alter` does.
     """

@@ -124,7 +124,7 @@ class RefreshState:
 def find_materialized_table(
     session: Session, identifier: ObjectIdentifier
 ) -> objects.CatalogMaterializedTable:
-    """Return a permanent materialized table as stored (`materialized-table-not-found`)."""
+    """Return a permanent materialized table as stored (`table-not-found`)."""
     kind = objects.TableKind.MATERIALIZED_TABLE
     old = session.tables.find_alterable(kind, identifier, if_exists=False)
     return cast("objects.CatalogMaterializedTable", old)  # of this kind, or it raises
@@ -243,7 +243,7 @@ def require_refreshing_planner(session: Session) -> None:
 def suspend(session: Session, identifier: ObjectIdentifier) -> None:
     """Stop the refresh: a streaming job of this session, and scheduled ones.
 
-    A streaming job of another process is `job-not-found`.
+    A streaming job of another process is `not-found`.
     """
     state = RefreshState.of(find_materialized_table(session, identifier))
     if state.job is not None and state.running is not None and not state.running.is_abandoned():
@@ -319,7 +319,7 @@ def _resolved(
     if not isinstance(found, objects.ResolvedCatalogMaterializedTable):
         raise SchemaError(
             f"{identifier.as_summary_string()!r} is not a materialized table",
-            code="materialized-table-not-found",
+            code="table-not-found",
         )
     return found
 

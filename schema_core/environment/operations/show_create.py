@@ -40,7 +40,7 @@ from schema_core.sql.statement_syntax import ObjectKind, ShowCreate
 
 
 def show_create(session: Session, statement: ShowCreate, text: str) -> TableResult:
-    """Return the statement as one row (`wrong-object-kind` for an object of another kind)."""
+    """Return the statement as one row (`wrong-object-type` for an object of another kind)."""
     with at_span(statement.path.span):
         text = _write_statement(session, statement)
     return string_result(["result"], [(text,)])
@@ -70,7 +70,7 @@ def _table(session: Session, statement: ShowCreate) -> str:
         if right != statement.kind.value:
             raise SchemaError(
                 f"{identifier.as_summary_string()!r} is a {right.lower()}",
-                code="wrong-object-kind",
+                code="wrong-object-type",
                 hint=f"write SHOW CREATE {right}",
             )
 
@@ -196,7 +196,7 @@ def stored_statement(
             ]
         case _:
             raise UnsupportedError(
-                f"a catalog returned a {type(stored).__name__}", code="unknown-table-kind"
+                f"a catalog returned a {type(stored).__name__}", code="wrong-object-type"
             )
     return head + "\n".join(clauses) + "\n"
 

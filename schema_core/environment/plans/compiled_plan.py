@@ -151,7 +151,7 @@ class PlanDocument:
 
     @staticmethod
     def from_json(text: str) -> PlanDocument:
-        """Read a plan (`invalid-plan`, `unsupported-plan-version`, `plan-digest-mismatch`)."""
+        """Read a plan (`invalid-plan`, `version-not-supported`, `plan-digest-mismatch`)."""
         plan: PlanDocument = PLAN_FORMAT.read(text)
         return plan
 
@@ -289,7 +289,7 @@ PLAN_FORMAT: Final = DocumentFormat(
     ),
     "compile the statement again with this version of schema_core, which reads no plans of Flink",
     code="invalid-plan",
-    version_code="unsupported-plan-version",
+    version_code="version-not-supported",
     digest_code="plan-digest-mismatch",
 )
 
@@ -424,7 +424,7 @@ def read_plan_file(path: Path) -> str:
 
 
 def write_plan_file(path: Path, content: str, *, replace: bool) -> None:
-    """Write a plan file in one step (`plan-exists` unless `replace`, `file-system-failed`).
+    """Write a plan file in one step (`already-exists` unless `replace`, `file-system-failed`).
 
     The directories of its path are created, as in Flink.
     """
@@ -442,7 +442,7 @@ def write_plan_file(path: Path, content: str, *, replace: bool) -> None:
     except FileExistsError as error:
         raise AlreadyExistsError(
             f"there is already a plan file {str(path)!r}",
-            code="plan-exists",
+            code="already-exists",
             hint="write IF NOT EXISTS, remove the file, or SET 'table.plan.force-recompile' = "
             "'true'",
         ) from error

@@ -24,14 +24,14 @@ def page(code: str) -> str:
     """Return the page of a code, as Markdown.
 
     Raises:
-        NotFoundError: with code `unknown-code`.
+        NotFoundError: with code `not-found`.
 
     >>> print(page("duplicate-column").splitlines()[0])
     # duplicate-column
     """
     if code not in codes():
         raise NotFoundError(
-            f"there is no code {code!r}", code="unknown-code", hint=similar(code, codes())
+            f"there is no code {code!r}", code="not-found", hint=similar(code, codes())
         )
     return files(__package__).joinpath(f"{code}.md").read_text(encoding="utf-8")
 

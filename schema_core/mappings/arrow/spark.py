@@ -142,7 +142,7 @@ def for_spark(table: pa.Table, *, on_loss: Policy = "error") -> pa.Table:
     """Return a table in the types that ``createDataFrame(table, schema=)`` reads.
 
     Raises:
-        UnsupportedError: as `to_struct_type`, and with code `lossy-arrow-cast`.
+        UnsupportedError: as `to_struct_type`, and with code `lossy`.
     """
     import pyarrow as pa
 
@@ -158,7 +158,7 @@ def exactly_for_spark(table: pa.Table) -> pa.Table:
     All fields are nullable, since Arrow does not cast NULL to a row with a NOT NULL field.
 
     Raises:
-        UnsupportedError: with code `lossy-arrow-cast` for a column whose values would change.
+        UnsupportedError: with code `lossy` for a column whose values would change.
     """
     import pyarrow as pa
 
@@ -203,7 +203,7 @@ def _cast(column: pa.ChunkedArray, field: pa.Field, *, exact: bool) -> pa.Chunke
         try:
             return column.cast(field.type, safe=exact)
         except pa.ArrowException as error:
-            raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
+            raise UnsupportedError(str(error), code="lossy") from error
 
 
 @needs("pyarrow")
@@ -211,7 +211,7 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
     """Return an array that Spark wrote, in an Arrow type that stores the same values.
 
     Raises:
-        UnsupportedError: with code `lossy-arrow-cast`.
+        UnsupportedError: with code `lossy`.
     """
     import pyarrow as pa
 
@@ -234,7 +234,7 @@ def to_exact_layout(array: pa.Array, arrow: pa.DataType) -> pa.Array:
     try:
         return array.cast(arrow)
     except pa.ArrowException as error:
-        raise UnsupportedError(str(error), code="lossy-arrow-cast") from error
+        raise UnsupportedError(str(error), code="lossy") from error
 
 
 # --- Spark's key in Arrow's metadata --------------------------------------------------------------

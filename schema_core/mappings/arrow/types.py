@@ -302,7 +302,7 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
     """Return the Arrow field of a column or row field.
 
     Raises:
-        UnsupportedError: with code `type-not-supported`, or `name-not-in-arrow` for invalid
+        UnsupportedError: with code `type-not-supported`, or `name-not-supported` for invalid
         Unicode.
     """
     import pyarrow as pa
@@ -315,7 +315,7 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
         return pa.field(field.name, physical, type_.is_nullable, metadata)
     except UnicodeEncodeError:
         raise UnsupportedError(
-            "the name contains an unpaired surrogate", code="name-not-in-arrow"
+            "the name contains an unpaired surrogate", code="name-not-supported"
         ) from None
 
 

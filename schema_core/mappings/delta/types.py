@@ -79,7 +79,7 @@ def to_delta(type_: types.DataType) -> DeltaType:
     ('decimal(10,2)', {'type': 'array', 'elementType': 'integer', 'containsNull': False})
 
     Raises:
-        UnsupportedError: with code `not-in-delta`.
+        UnsupportedError: with code `not-representable`.
     """
     match type_:
         case types.RowType():
@@ -102,14 +102,14 @@ def to_delta(type_: types.DataType) -> DeltaType:
     if type_.root not in PRIMITIVES:
         raise UnsupportedError(
             f"Delta has no type for {type_.as_summary_string()}",
-            code="not-in-delta",
+            code="not-representable",
             hint="store another type, or use a table with another connector",
         )
     return PRIMITIVES[type_.root].format(type_)
 
 
 def to_delta_field(field: types.RowField) -> dict[str, Any]:
-    """Return the Delta field of a column or row field (`not-in-delta`)."""
+    """Return the Delta field of a column or row field (`not-representable`)."""
     with at(f"field {field.name!r}"):
         metadata = {} if field.description is None else {"comment": field.description}
         return {
@@ -124,7 +124,8 @@ def to_delta_schema(columns: Sequence[types.RowField]) -> dict[str, Any]:
     """Return the schema of a table with these physical columns.
 
     Raises:
-        UnsupportedError: with code `not-in-delta` for types and names that Delta does not have.
+        UnsupportedError: with code `not-representable` for types and names that Delta does not
+        have.
     """
     _require_names(columns)
     return {"type": "struct", "fields": [to_delta_field(column) for column in columns]}
@@ -150,7 +151,7 @@ def _require_names(fields: Sequence[types.RowField]) -> None:
 
 
 def _refuse_name(problem: str) -> UnsupportedError:
-    return UnsupportedError(problem, code="not-in-delta", hint="use another name")
+    return UnsupportedError(problem, code="not-representable", hint="use another name")
 
 
 def from_delta(type_: DeltaType, depth: int = 1) -> types.DataType:

@@ -318,7 +318,7 @@ def to_ddl(
         SchemaError: for a schema that cannot be resolved; with code `invalid-option-value` for
             options that are masked already.
         NotFoundError: with code `unknown-dialect`.
-        UnsupportedError: with code `type-not-supported` or `name-not-in-dialect`; with code
+        UnsupportedError: with code `type-not-supported` or `name-not-supported`; with code
             `lossy` if values would change and the policy is `error`.
 
     >>> schema = Schema.new_builder().column("a", "MAP<STRING NOT NULL, INT>").build()
@@ -494,7 +494,7 @@ def _expression(text: str, dialect: Engine) -> str:
 
     if len(list(tokens(text, dialect))) > MAX_TOKENS:
         raise UnsupportedError(
-            f"the expression has more than {MAX_TOKENS} tokens", code="expression-not-portable"
+            f"the expression has more than {MAX_TOKENS} tokens", code="not-representable"
         )
     try:
         tree: Any = parse_one(text, read=dialect.name)

@@ -187,7 +187,7 @@ def _drop_constraint(table: CatalogTable, change: DropConstraint, text: str) -> 
 def _without_key(schema: Schema) -> Schema:
     """Return the schema without its primary key; its columns stay NOT NULL."""
     if schema.immutable_columns is not None:
-        raise SchemaError("immutable columns require the primary key", code="still-referenced")
+        raise SchemaError("immutable columns require the primary key", code="object-in-use")
     return replace(schema, primary_key=None)
 
 
@@ -440,14 +440,14 @@ def _uses(
 
 def _require_free(name: str, uses: dict[str, str]) -> None:
     if name in uses:
-        raise SchemaError(f"column {name!r} is {uses[name]}", code="still-referenced")
+        raise SchemaError(f"column {name!r} is {uses[name]}", code="object-in-use")
 
 
 def without_columns(table: CatalogTable, names: Sequence[Name]) -> CatalogTable:
     """Return the table without some columns.
 
     Raises:
-        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`.
+        SchemaError: with code `unknown-column`, `duplicate-column` or `object-in-use`.
     """
     gone = [_column_name(name) for name in names]
     _require_once(gone)
@@ -465,7 +465,7 @@ def with_renamed(table: CatalogTable, old: Name, new: Name) -> CatalogTable:
     """Return the table with a column renamed, also in its primary key, or a field of a column.
 
     Raises:
-        SchemaError: with code `unknown-column`, `duplicate-column` or `still-referenced`; for a
+        SchemaError: with code `unknown-column`, `duplicate-column` or `object-in-use`; for a
             field `unknown-field` or `invalid-type`.
     """
     if len(old.parts) > 1:

@@ -85,7 +85,7 @@ class Engine:
         """Quote a name; all names in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `name-not-in-dialect`.
+            UnsupportedError: with code `name-not-supported`.
         """
         refused = sorted(set(name) & {*self.refused_in_names, "\0"})
         if refused or not name:
@@ -93,7 +93,7 @@ class Engine:
                 f"{self.name} does not support {refused[0]!r} in names"
                 if refused
                 else "the name is empty",
-                code="name-not-in-dialect",
+                code="name-not-supported",
             )
         escapes = self.name_escapes or {self.quote: self.quote * 2}
         return f"{self.quote}{_escape(name, escapes)}{self.quote}"
@@ -102,12 +102,12 @@ class Engine:
         """Quote a string; all strings in the engine's SQL are quoted by this function.
 
         Raises:
-            UnsupportedError: with code `string-not-in-dialect` for NUL.
+            UnsupportedError: with code `not-representable` for NUL.
         """
         if "\0" in text:
             raise UnsupportedError(
                 f"{self.name} does not support NUL characters in strings",
-                code="string-not-in-dialect",
+                code="not-representable",
             )
         return f"'{_escape(text, self.string_escapes or DOUBLED_QUOTES)}'"
 

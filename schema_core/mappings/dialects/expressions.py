@@ -47,9 +47,7 @@ _NUMBER = regex(r"[0-9]{1,38}(\.[0-9]{1,38})?")
 
 
 def _not_portable(what: str) -> UnsupportedError:
-    return UnsupportedError(
-        f"{what} may have another meaning in Flink", code="expression-not-portable"
-    )
+    return UnsupportedError(f"{what} may have another meaning in Flink", code="not-representable")
 
 
 # --- reading sqlglot's trees, of which only keys and arguments are used ---------------------------
@@ -87,7 +85,7 @@ def read_expression(node: Any, engine: Engine, level: int = 0) -> str:
     """Return Flink's SQL for a tree of sqlglot.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable`.
+        UnsupportedError: with code `not-representable`.
     """
     node = _without_parentheses(node)
     _require_known(node, engine)
@@ -214,7 +212,7 @@ def write_expression(expression: Expression, engine: Engine) -> str:
     """Return the engine's SQL for an expression of Flink.
 
     Raises:
-        UnsupportedError: with code `expression-not-portable`.
+        UnsupportedError: with code `not-representable`.
     """
     return _write(expression, engine, 0)
 

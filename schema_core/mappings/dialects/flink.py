@@ -72,7 +72,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
             _check_name(name)
         if len(path) > MAX_NAMES:
             problem = f"a path has at most {MAX_NAMES} names, got {len(path)}"
-            raise UnsupportedError(problem, code="name-not-in-dialect")
+            raise UnsupportedError(problem, code="name-not-supported")
     with errors.catching():
         schema = _to_sql_schema(table.schema, losses)
     with errors.catching():
@@ -99,7 +99,7 @@ def write_table(table: CatalogTable, path: tuple[str, ...], masking: Masking) ->
 def _check_name(name: str) -> None:
     if not name or any(line_break in name for line_break in "\n\r"):
         raise UnsupportedError(
-            f"Flink's SQL does not support the name {show(name)}", code="name-not-in-dialect"
+            f"Flink's SQL does not support the name {show(name)}", code="name-not-supported"
         )
 
 

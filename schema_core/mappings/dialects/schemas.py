@@ -216,7 +216,7 @@ def _write_stored_expression(column: ComputedColumn, schema: ResolvedSchema, eng
     if engine.generated is None:
         raise UnsupportedError(
             f"{engine.name} does not support generated columns",
-            code="computed-column-not-supported",
+            code="not-representable",
         )
     expression = column.expression.written
     tree = parse_expression(expression.text) if expression.syntax is None else expression.syntax
@@ -224,7 +224,7 @@ def _write_stored_expression(column: ComputedColumn, schema: ResolvedSchema, eng
     for name in names(tree):
         if name not in stored:
             raise UnsupportedError(
-                f"the column {name!r} is not in the table", code="computed-column-not-supported"
+                f"the column {name!r} is not in the table", code="not-representable"
             )
     return write_expression(tree, engine)
 
@@ -453,7 +453,7 @@ def _read_generated(
         if scope is None:
             raise UnsupportedError(
                 "computed columns are not supported with the types of this table",
-                code="computed-column-not-supported",
+                code="not-representable",
             )
         expression, type_ = _cast_to_declared(text(), plain, scope)
     except SchemaCoreError as error:

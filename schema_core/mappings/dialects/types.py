@@ -383,7 +383,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
     """Refuse names that are equal to the engine.
 
     Raises:
-        UnsupportedError: with code `name-collision`.
+        UnsupportedError: with code `name-not-supported`.
     """
     seen: dict[str, str] = {}
     for name in names:
@@ -391,7 +391,7 @@ def require_distinct(names: list[str], engine: Engine) -> None:
         if key in seen:
             raise UnsupportedError(
                 f"{seen[key]!r} and {name!r} are the same name in {engine.name}",
-                code="name-collision",
+                code="name-not-supported",
             )
         seen[key] = name
 

@@ -131,7 +131,7 @@ def print_transform(transform: Transform[Any, Any], column: str) -> str:
             return f"{word}({name})"
     raise UnsupportedError(
         f"the transform {transform} of the column {column!r} is unknown",
-        code="not-in-iceberg",
+        code="not-representable",
         hint="install a version of pyiceberg that has the transform",
     )
 
@@ -190,7 +190,7 @@ def _sources(terms: Sequence[Term], schema: Schema) -> Iterator[tuple[Term, int]
             raise UnsupportedError(
                 f"Iceberg does not partition or sort {term.column!r} of type {field.field_type} "
                 f"by {term.transform}",
-                code="not-in-iceberg",
+                code="not-representable",
                 hint="use a column of a type without fields or elements, and one of its transforms",
             )
         yield term, field.field_id
@@ -209,7 +209,7 @@ def make_spec(
 
     Raises:
         SchemaError: with code `unknown-column`.
-        UnsupportedError: with code `not-in-iceberg` for a transform that the type does not have.
+        UnsupportedError: with code `not-representable` for a transform that the type does not have.
     """
     known = {
         (field.source_id, str(field.transform)): field for spec in old for field in spec.fields

@@ -45,7 +45,7 @@ def new_schema(columns: Iterable[RowField], key: Sequence[str], *, nanoseconds: 
         nanoseconds: As in `to_iceberg`.
 
     Raises:
-        UnsupportedError: with code `not-in-iceberg`.
+        UnsupportedError: with code `not-representable`.
     """
     next_id = count(1).__next__
     fields = [to_field(column, next_id, nanoseconds=nanoseconds) for column in columns]
@@ -59,7 +59,7 @@ def _make_schema(fields: Sequence[NestedField], key: Sequence[str], schema_id: i
     except ValueError as error:
         raise UnsupportedError(
             f"Iceberg joins the names of fields by dots: {error}",
-            code="not-in-iceberg",
+            code="not-representable",
             hint="rename the column whose name contains a dot",
         ) from error
     return Schema(*fields, schema_id=schema_id, identifier_field_ids=identifier_ids(fields, key))
@@ -104,7 +104,7 @@ class SchemaEvolution:
         """Return the fields of a row, those that remain with their ids.
 
         Raises:
-            UnsupportedError: with code `not-in-iceberg` for a type that Iceberg lacks, and for a
+            UnsupportedError: with code `not-representable` for a type that Iceberg lacks, and for a
                 change after which existing files could not be read.
         """
         by_name = {field.name: field for field in old}
@@ -194,7 +194,7 @@ def require_no_narrowing(old: RowType, new: RowType, names: Mapping[FieldPath, s
         names: As in `SchemaEvolution`, which decides about nullability and new fields.
 
     Raises:
-        UnsupportedError: with code `not-in-iceberg`.
+        UnsupportedError: with code `not-representable`.
     """
     renames = {
         tuple(names.get(path[: size + 1], name) for size, name in enumerate(path)): path[-1]
@@ -214,7 +214,7 @@ DECIDED_BY_EVOLUTION = ("nullability-narrowed", "required-field-added")
 def _refusal(problem: str) -> UnsupportedError:
     return UnsupportedError(
         problem,
-        code="not-in-iceberg",
+        code="not-representable",
         hint="add another column, and fill it with UPDATE",
     )
 

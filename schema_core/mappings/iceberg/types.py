@@ -83,7 +83,7 @@ def to_iceberg(
         nanoseconds: Whether the table has types with nanoseconds (version 3).
 
     Raises:
-        UnsupportedError: with code `not-in-iceberg`.
+        UnsupportedError: with code `not-representable`.
     """
     match type_:
         case types.RowType():
@@ -111,7 +111,7 @@ def to_iceberg(
     if type_.root not in PRIMITIVES:
         raise UnsupportedError(
             f"Iceberg has no type for {type_.as_summary_string()}",
-            code="not-in-iceberg",
+            code="not-representable",
             hint="store another type, or use a table with another connector",
         )
     return PRIMITIVES[type_.root](type_)

@@ -265,7 +265,7 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
         target: ``module:attribute``: a mapping of paths to instances of `TableDescriptor`.
 
     Raises:
-        NotFoundError: with code `definitions-not-found` for an unknown module or attribute.
+        NotFoundError: with code `not-loadable` for an unknown module or attribute.
         SchemaError: with code `invalid-argument` for another value.
     """
     require_instance(environment, TableEnvironment, "environment")
@@ -275,7 +275,7 @@ def import_definitions(environment: TableEnvironment, target: str) -> CatalogCon
     except (ImportError, AttributeError, ValueError) as error:
         raise NotFoundError(
             f"cannot import {target!r}: {error}",
-            code="definitions-not-found",
+            code="not-loadable",
             hint="write it as module:attribute, of a mapping of paths to table descriptors",
         ) from error
     with _empty_catalog(environment) as catalog:

@@ -79,7 +79,7 @@ class Migrator:
         applied_by: Who applies the migrations, for the history; by default the process's user.
 
     Raises:
-        SchemaError: with code `current-catalog-not-set`; as `MigrationDirectory.read`.
+        SchemaError: with code `current-database-not-set`; as `MigrationDirectory.read`.
         UnsupportedError: with code `unsupported-capability`.
     """
 

@@ -68,7 +68,7 @@ class Trial:
             samples: The most samples of each difference.
 
         Raises:
-            SchemaError: with code `not-a-table` for a view or a materialized table.
+            SchemaError: with code `wrong-object-type` for a view or a materialized table.
             SchemaCoreError: as `table_diff`.
         """
         identifier = _identify(self.environment, path)
@@ -76,7 +76,7 @@ class Trial:
         if entry is not None and entry.kind is not TableKind.TABLE:
             raise SchemaError(
                 f"{identifier.as_summary_string()} is not a table",
-                code="not-a-table",
+                code="wrong-object-type",
                 hint="compare the tables that its query reads",
             )
         before = replace(identifier, catalog_name=self.before)

@@ -170,7 +170,7 @@ def validate_rows(
         samples: The most samples of each problem, from 0 to 100.
 
     Raises:
-        SchemaError: as `diff`; with code `wrong-table-kind` for a view.
+        SchemaError: as `diff`; with code `wrong-object-type` for a view.
         NotFoundError: with code `table-not-found`.
         SchemaCoreError: if the table cannot be read.
     """
@@ -235,7 +235,7 @@ def stored_table(
 
     Raises:
         NotFoundError: with code `table-not-found`.
-        SchemaError: with code `wrong-table-kind` for a view or a materialized table.
+        SchemaError: with code `wrong-object-type` for a view or a materialized table.
     """
     entry, table = permanent_table(environment, path)
     if entry.derived is not None:
@@ -259,7 +259,7 @@ def permanent_table(
     entry = manager.find_permanent(identifier) or manager.get(identifier)
     if not isinstance(entry.table, ResolvedCatalogTable) or entry.is_temporary:
         raise SchemaError(
-            f"{identifier.as_summary_string()!r} is not a permanent table", code="wrong-table-kind"
+            f"{identifier.as_summary_string()!r} is not a permanent table", code="wrong-object-type"
         )
     return entry, entry.table
 
