@@ -190,7 +190,7 @@ def test_wrong_arguments_have_their_error_code(function: Callable[[Any], Any], w
         function(wrong)
 
     if isinstance(wrong, dict):
-        assert caught.value.code in ("invalid-argument", "invalid-key-value", "missing-key")
+        assert caught.value.code in ("invalid-argument", "malformed-property", "malformed-property")
     else:
         assert caught.value.code == "invalid-argument"
 

@@ -266,7 +266,7 @@ class CatalogTable(CatalogBaseTable):
         """Return the unresolved table of a property map.
 
         Raises:
-            SchemaError: `missing-key` or `invalid-key-value` for an incomplete map,
+            SchemaError: `malformed-property` for an incomplete map,
                 `reserved-option` for an option that only this library sets, in its catalogs.
         """
         table: CatalogTable = load_higher("decode_table")(properties)

@@ -115,7 +115,7 @@ def split_names(text: str) -> list[str]:
     return [] if names == [""] and text else names
 
 
-def malformed_key(key: str, problem: str, code: str = "invalid-key-value") -> SchemaError:
+def malformed_key(key: str, problem: str, code: str = "malformed-property") -> SchemaError:
     """The error for a malformed key."""
     return SchemaError(problem, code=code, path=(key,))
 
@@ -124,7 +124,7 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
     """Require that all keys and values are strings.
 
     Raises:
-        SchemaError: with code `invalid-key-value`, or `invalid-argument` for anything but a
+        SchemaError: with code `malformed-property`, or `invalid-argument` for anything but a
         mapping.
     """
     if not isinstance(properties, dict):
@@ -311,21 +311,19 @@ class PropertyReader:
         """The value of a key.
 
         Raises:
-            SchemaError: with code `missing-key`.
+            SchemaError: with code `malformed-property`.
         """
         value = self.get(key)
         if value is None:
             name = self._prefix + key
-            raise malformed_key(
-                name, f"the key {name!r} is missing from the property map", "missing-key"
-            )
+            raise malformed_key(name, f"the key {name!r} is missing from the property map")
         return value
 
     def integer(self, key: str, bits: int) -> int | None:
         """The value of a key as an integer of so many bits; None without it.
 
         Raises:
-            SchemaError: with code `invalid-key-value` for any other string.
+            SchemaError: with code `malformed-property` for any other string.
         """
         value = self.get(key)
         if value is None:
@@ -339,7 +337,7 @@ class PropertyReader:
         """The member of an enumeration that a key names; case matters.
 
         Raises:
-            SchemaError: with code `missing-key` or `invalid-key-value`.
+            SchemaError: with code `malformed-property`.
         """
         value = self.require(key)
         if value not in kinds.__members__:

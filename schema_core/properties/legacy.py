@@ -165,7 +165,7 @@ class TimeColumns:
         type_ = self.plain.get(source)
         if type_ is None:
             problem = f"the type of the source field {source!r} is unknown; {TIMESTAMP} is assumed"
-            self.notes.append(Diagnostic("field-type-unknown", problem, path=(key,)))
+            self.notes.append(Diagnostic("value-assumed", problem, path=(key,)))
             type_ = TIMESTAMP
         expression = next((text for begin, text in EVENT_TIMES if type_.startswith(begin)), "{0}")
         yield from self.taken(key, row, source, type_, expression)
@@ -175,7 +175,7 @@ class TimeColumns:
         problem = (
             "the connector's metadata key for record timestamps is unknown; 'timestamp' is assumed"
         )
-        self.notes.append(Diagnostic("metadata-key-unknown", problem, path=(key,)))
+        self.notes.append(Diagnostic("not-recorded", problem, path=(key,)))
         column = {"name": row["name"], "data-type": TIMESTAMP}
         yield {**column, "metadata": "timestamp", "virtual": "true"}
 
@@ -185,7 +185,7 @@ class TimeColumns:
         problem = (
             f"{name} extracted the event time, which is not supported; a physical column is assumed"
         )
-        self.notes.append(Diagnostic("timestamps-unknown", problem, path=(key,)))
+        self.notes.append(Diagnostic("not-recorded", problem, path=(key,)))
         yield {"name": row["name"], "data-type": TIMESTAMP}
 
     def taken(
@@ -196,7 +196,7 @@ class TimeColumns:
         taken = any(row.get("name") == source for row in self.rows.values())
         if taken and source not in self.plain:
             problem = f"the source field {source!r} is hidden by another column and cannot be used"
-            self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
+            self.notes.append(Diagnostic("value-assumed", problem, path=(key,)))
             yield {"name": name, "data-type": type_}
             return
         if not taken and source not in self.added:
@@ -204,7 +204,7 @@ class TimeColumns:
             problem = (
                 f"the source field {source!r} was added as a column; {name!r} is computed from it"
             )
-            self.notes.append(Diagnostic("renamed-field", problem, path=(key,)))
+            self.notes.append(Diagnostic("value-assumed", problem, path=(key,)))
             yield {"name": source, "data-type": type_}
         yield {"name": name, "expr": expression.format(quote_identifier(source))}
 
@@ -224,7 +224,7 @@ class TimeColumns:
         else:
             name = row.get("rowtime.watermarks.class", strategy or "none")
             problem = f"the watermark strategy {name} is not supported; the column has no watermark"
-            self.notes.append(Diagnostic("watermark-unknown", problem, path=(key,)))
+            self.notes.append(Diagnostic("not-recorded", problem, path=(key,)))
 
 
 #: ``rowtime.timestamps.type`` -> the method that converts the column.
@@ -321,7 +321,7 @@ def modernize_keys(properties: Properties) -> ModernMap:
         notes += reported
     if versions.contradict:
         problem = f"no version writes this map: it is {versions}"
-        notes.insert(0, Diagnostic("mixed-versions", problem))
+        notes.insert(0, Diagnostic("version-dependent", problem))
     return ModernMap(properties, (), versions, tuple(notes))
 
 
@@ -405,10 +405,10 @@ def convert_types(properties: Properties) -> tuple[Properties, list[Diagnostic]]
                 type_ = type_of(read_information(value))
             changed[f"schema.{row[1]}.data-type"] = type_.as_serializable_string()
             problem = f"{value[:60]} has neither length, precision nor NOT NULL; {type_} is assumed"
-            notes.append(Diagnostic("type-assumed", problem, path=(key,)))
+            notes.append(Diagnostic("value-assumed", problem, path=(key,)))
         else:
             problem = f"column {row[1]} has two types; the SQL type is used"
-            notes.append(Diagnostic("duplicate-type", problem, path=(key,)))
+            notes.append(Diagnostic("version-dependent", problem, path=(key,)))
     return changed, notes
 
 
@@ -442,7 +442,7 @@ def convert_time_columns(properties: Properties) -> tuple[Properties, list[Diagn
         if number != expected or "name" not in rows[number]:
             key = f"schema.{expected}.name"
             problem = f"the key {key!r} is missing from the property map"
-            raise malformed_key(key, problem, "missing-key")
+            raise malformed_key(key, problem)
     converted = TimeColumns(dict(sorted(rows.items())))
     columns = {
         f"schema.{number}.{key}": value
@@ -466,7 +466,7 @@ def add_virtual(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
     }
     return added | properties, [
         Diagnostic(
-            "virtual-assumed",
+            "version-dependent",
             "the column is assumed not to be virtual, as in Flink 1.12",
             path=(key,),
         )
@@ -482,7 +482,7 @@ def split_query(properties: Properties) -> tuple[Properties, list[Diagnostic]]:
         return properties, []
     rest = {key: value for key, value in properties.items() if key != "definition-query"}
     problem = "the original query is not stored; the expanded query is used"
-    note = Diagnostic("query-assumed", problem, path=("definition-query",))
+    note = Diagnostic("value-assumed", problem, path=("definition-query",))
     return {"original-query": query, "expanded-query": query} | rest, [note]
 
 
@@ -501,7 +501,9 @@ def preserve_options(properties: Properties) -> tuple[Properties, list[Diagnosti
     if not dropped:
         return properties, []
     notes = [
-        Diagnostic("option-kept", "Flink 2.2 and later do not read this option", path=(option,))
+        Diagnostic(
+            "version-dependent", "Flink 2.2 and later do not read this option", path=(option,)
+        )
         for option in dropped
     ]
     return properties | {key: write_json(sidecar_options | dropped, sort_keys=True)}, notes
@@ -522,7 +524,7 @@ def unavailable_in(versions: Versions) -> Iterator[Diagnostic]:
     last = versions.last
     if last in ("1.9", "1.10") or (last in ("1.11", "1.12") and not versions.contradict):
         problem = "maps before Flink 1.13 do not contain the comment of a table"
-        yield Diagnostic("comment-unknown", problem)
+        yield Diagnostic("not-recorded", problem)
     if last in ("1.9", "1.10"):
         problem = "maps before Flink 1.11 do not contain partition keys and primary keys"
-        yield Diagnostic("keys-unknown", problem)
+        yield Diagnostic("not-recorded", problem)

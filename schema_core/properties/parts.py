@@ -181,8 +181,7 @@ def joined_text(properties: Mapping[str, str]) -> str:
 def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """A diagnostic for each malformed part.
 
-    The codes are `missing-part-count`, `missing-part`, `unexpected-part`, `corrupt-part`,
-    `part-checksum-mismatch`, and `duplicate-key` for a key both in the parts and outside.
+    The code is `malformed-property`, also for a key both in the parts and outside.
     """
     if not has_parts(properties):
         return ()
@@ -190,7 +189,7 @@ def malformed_parts(properties: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     count = properties.get(COUNT)
     if count is None or not re.fullmatch(r"[1-9][0-9]{0,8}", count):
         problem = f"the key {COUNT!r} must be the number of parts, got {count!r}"
-        return (Diagnostic("missing-part-count", problem, path=(COUNT,)),)
+        return (Diagnostic("malformed-property", problem, path=(COUNT,)),)
     malformed = [*malformed_part_keys(properties, int(count), numbers)]
     return tuple(malformed or malformed_content(properties))
 
@@ -209,18 +208,20 @@ def malformed_part_keys(
         key = f"{PART}{number}"
         part = properties.get(key)
         if part is None:
-            yield Diagnostic("missing-part", f"part {number} of {count} is missing", path=(key,))
+            yield Diagnostic(
+                "malformed-property", f"part {number} of {count} is missing", path=(key,)
+            )
         elif not is_intact(number, part):
             problem = f"part {number} of {count} was truncated or changed"
-            yield Diagnostic("corrupt-part", problem, path=(key,))
+            yield Diagnostic("malformed-property", problem, path=(key,))
     if count > most:
         key = f"{PART}{most}"
         problem = f"parts {most} to {count - 1} of {count} are missing"
-        yield Diagnostic("missing-part", problem, path=(key,))
+        yield Diagnostic("malformed-property", problem, path=(key,))
     expected = {str(number) for number in range(most)}
     for name in sorted(numbers - expected):
         problem = f"unexpected part: there are {count} parts"
-        yield Diagnostic("unexpected-part", problem, path=(PART + name,))
+        yield Diagnostic("malformed-property", problem, path=(PART + name,))
 
 
 def is_intact(number: int, part: str) -> bool:
@@ -234,7 +235,7 @@ def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
     text = joined_text(properties)
     if properties.get(CHECKSUM) != sha256(text):
         problem = "the parts do not match their common checksum"
-        yield Diagnostic("part-checksum-mismatch", problem, path=(CHECKSUM,))
+        yield Diagnostic("malformed-property", problem, path=(CHECKSUM,))
         return
     try:
         moved = read_string_map(CHECKSUM, text)
@@ -247,10 +248,10 @@ def malformed_content(properties: Mapping[str, str]) -> Iterator[Diagnostic]:
         twice = key in moved or any(is_schema_key(key, prefix) for prefix in schemas)
         if twice and key not in markers:
             problem = f"the key {key!r} exists both in the parts and outside"
-            yield Diagnostic("duplicate-key", problem, path=(key,))
+            yield Diagnostic("malformed-property", problem, path=(key,))
     for key in sorted(markers):
         if properties.get(key) != PLACEHOLDER:
             problem = (
                 f"the key {key!r} must be {PLACEHOLDER!r}, since the schema is stored in parts"
             )
-            yield Diagnostic("duplicate-key", problem, path=(key,))
+            yield Diagnostic("malformed-property", problem, path=(key,))

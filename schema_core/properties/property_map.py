@@ -361,7 +361,7 @@ def decode_table(
     """Decode a table; without columns, they are looked up under the prefix `fallback`.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for an incomplete map,
+        SchemaError: with code `malformed-property` for an incomplete map,
             `version-not-supported` for keys of a later version of this library,
             `reserved-option` for an option that only this library sets, in its catalogs.
 
@@ -710,7 +710,7 @@ def decode_object(
         case objects.TableKind.VIEW:
             for key in (ORIGINAL, EXPANDED):
                 if key not in properties:
-                    raise keys.malformed_key(key, f"the key {key!r} is missing", "missing-key")
+                    raise keys.malformed_key(key, f"the key {key!r} is missing")
             return read_view(reader, properties[ORIGINAL], properties[EXPANDED])
         case objects.TableKind.MATERIALIZED_TABLE:
             return read_materialized_table(reader)

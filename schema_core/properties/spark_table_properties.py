@@ -119,8 +119,8 @@ def read_spark_table(
     """Decode a table from Spark's properties, with notes on what they do not contain.
 
     Raises:
-        SchemaError: with code `missing-key` or `invalid-key-value` for each malformed key,
-            `invalid-spark-schema` for a schema that is not a StructType.
+        SchemaError: with code `malformed-property` for each malformed key,
+            `invalid-document` for a schema that is not a StructType.
         UnsupportedError: with code `type-not-supported`.
     """
     raise_all(malformed_properties(properties))
@@ -135,8 +135,8 @@ def read_spark_table(
         distribution=TableDistribution.of_hash(keys, int(buckets)) if buckets else None,
     )
     problem = "Spark's properties do not contain the location: the table has no connector"
-    notes = [Diagnostic("connector-unknown", problem, path=(PROVIDER,))]
-    notes += [Diagnostic("spark-type-changed", str(loss)) for loss in conversion.losses]
+    notes = [Diagnostic("not-recorded", problem, path=(PROVIDER,))]
+    notes += [Diagnostic("value-assumed", str(loss)) for loss in conversion.losses]
     if int(properties.get(SORT_COLUMNS, "0")):
         problem = "the sort order within buckets is dropped: Flink has no equivalent"
         notes.append(Diagnostic("ignored-key", problem, path=(SORT_COLUMNS,)))
@@ -167,17 +167,13 @@ def malformed_properties(properties: Mapping[str, str]) -> Iterator[SchemaError]
         expected = {f"{prefix}{number}" for number in range(min(int(size), len(members) + 1))}
         for key in sorted(expected - members):
             problem = f"the key {key!r} is missing: {count} is {size}"
-            yield malformed_key(key, problem, "missing-key")
+            yield malformed_key(key, problem)
         for key in sorted(members - expected):
             yield malformed_key(key, f"unexpected key {key!r}: {count} is {size}")
     if SCHEMA in properties and PARTS in properties:
-        yield malformed_key(
-            PARTS, "the schema is stored both as a whole and in parts", "duplicate-key"
-        )
+        yield malformed_key(PARTS, "the schema is stored both as a whole and in parts")
     if SCHEMA not in properties and PARTS not in properties:
-        yield malformed_key(
-            SCHEMA, f"the key {SCHEMA!r} is missing, and so are its parts", "missing-key"
-        )
+        yield malformed_key(SCHEMA, f"the key {SCHEMA!r} is missing, and so are its parts")
     buckets = properties.get(BUCKETS, "1")
     if not (buckets.isascii() and buckets.isdecimal() and 0 < int(buckets[:10]) < 2**31):
         yield malformed_key(BUCKETS, f"{buckets[:20]!r} is not a valid number of buckets")

@@ -162,7 +162,7 @@ def read_map(stored: Mapping[str, str], kind: MapKind | None = None) -> StoredMa
 
     Raises:
         SchemaError: with code `feature-not-supported` for a table whose columns only Hive stores;
-            `missing-key`, `invalid-key-value` and those of `parts.malformed_parts` for a malformed
+            `malformed-property` and those of `parts.malformed_parts` for a malformed
             map; `invalid-type` for a malformed legacy type.
 
     >>> stored = read_map({"schema.0.name": "a", "schema.0.type": "INT"})
@@ -212,7 +212,7 @@ def upgrade(
 
     >>> done = upgrade({"schema.0.name": "d", "schema.0.type": "DECIMAL", "connector.type": "x"})
     >>> done.properties["schema.0.data-type"], [note.code for note in done.notes][:1]
-    ('DECIMAL(38, 18)', ['type-assumed'])
+    ('DECIMAL(38, 18)', ['value-assumed'])
     """
     decoded, resolver = read_map(stored, kind), resolver or SchemaResolver()
     shape = MAP_FORMATS[decoded.kind]
@@ -279,4 +279,4 @@ def _type_diagnostic(properties: Mapping[str, str], key: str, now: str) -> Itera
     problem = f"the type of the expression is {now}, but {stored[:60]} is stored"
     if same:
         problem = f"the canonical form of the type {stored[:60]} is {now}"
-    yield Diagnostic("noncanonical-type" if same else "stale-type", problem, path=(key,))
+    yield Diagnostic("noncanonical" if same else "stale-type", problem, path=(key,))

@@ -109,9 +109,8 @@ def malformed_numbers(properties: Properties) -> Iterator[Diagnostic]:
                 problem = f"the number {number[:20]} is not canonical"
                 if twice:
                     problem = f"the numbers {number[:20]} and {plain} denote the same row"
-                code = "duplicate-key" if twice else "invalid-key-number"
                 place = f"{prefix}.{number}"
-                yield Diagnostic(code, problem, path=(place,))
+                yield Diagnostic("malformed-property", problem, path=(place,))
 
 
 def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
@@ -124,7 +123,7 @@ def incomplete_rows(properties: Properties) -> Iterator[Diagnostic]:
         highest = max(numbers, default=-1)
         if (rest := highest + 1 - len(numbers) - len(missing)) > 0:
             problem = f"{rest:,} further rows before this one are missing"
-            yield Diagnostic("missing-key", problem, path=(f"{prefix}.{highest}.{field}",))
+            yield Diagnostic("malformed-property", problem, path=(f"{prefix}.{highest}.{field}",))
         for number in sorted(numbers):
             if f"{prefix}.{number}.{field}" not in properties:
                 yield _missing_key(f"{prefix}.{number}.{field}")
@@ -153,7 +152,7 @@ def missing_types(properties: Properties) -> Iterator[Diagnostic]:
 
 
 def _missing_key(key: str) -> Diagnostic:
-    return Diagnostic("missing-key", f"the key {key!r} is missing", path=(key,))
+    return Diagnostic("malformed-property", f"the key {key!r} is missing", path=(key,))
 
 
 # --- keys and values ------------------------------------------------------------------------------
@@ -190,7 +189,7 @@ def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
     for part, key in FLINK_EQUIVALENTS.items():
         if key in properties and sidecar.sidecar_key(part) in properties:
             problem = f"conflicts with the key {sidecar.sidecar_key(part)!r}"
-            yield Diagnostic("duplicate-key", problem, path=(key,))
+            yield Diagnostic("malformed-property", problem, path=(key,))
     text = properties.get(sidecar.sidecar_key(sidecar.OPTIONS))
     if text is None:
         return
@@ -201,7 +200,7 @@ def conflicting_sidecar_keys(properties: Properties) -> Iterator[Diagnostic]:
     for key, value in options.items():
         if sidecar.is_read_by_older_flink(key) and properties.get(key) != value:
             problem = f"the option is {value[:60]!r} in the sidecar key"
-            yield Diagnostic("duplicate-key", problem, path=(key,))
+            yield Diagnostic("malformed-property", problem, path=(key,))
 
 
 def _flag(text: str) -> str:
@@ -251,7 +250,7 @@ def _noncanonical_value(
         return  # reported by the decoder
     if expected != value:
         problem = f"{value[:60]!r} is decoded as {expected[:60]!r}, which is what Flink writes"
-        yield Diagnostic("noncanonical-value", problem, path=(key,))
+        yield Diagnostic("noncanonical", problem, path=(key,))
 
 
 @validate_arguments(resolver=(SchemaResolver, NoneType), kind=(MapKind, NoneType))
@@ -262,15 +261,14 @@ def verify(
 ) -> tuple[Diagnostic, ...]:
     """A diagnostic for each malformed key of a map, whichever Flink or store wrote it.
 
-    Codes: those of `parts.malformed_parts`; `missing-key`, `invalid-key-value`,
-    `invalid-key-number`, `duplicate-key`, `unknown-key`; `option-kept` for an option that Flink
-    does not read; `noncanonical-value` for a value that Flink would write differently;
-    `stale-type` for a computed column whose type is different today; and those of a schema that
-    `resolver` refuses.
+    Codes: those of `parts.malformed_parts`; `malformed-property`, `unknown-key`;
+    `version-dependent` for an option that Flink does not read; `noncanonical` for a value that
+    Flink would write differently; `stale-type` for a computed column whose type is different today;
+    and those of a schema that `resolver` refuses.
 
     >>> for malformed in verify({"schema.0.name": "a", "schema.0.typ": "INT"}):
     ...     print(malformed.code, *malformed.path)
-    missing-key schema.0.data-type
+    malformed-property schema.0.data-type
     unknown-key schema.0.typ
     """
     return examine(stored, resolver, kind).diagnostics
@@ -324,7 +322,7 @@ def examine_every_key(
     except SchemaCoreError as error:
         return Examined(None, distinct(diagnostics, error.diagnostics))
     reader, kind = PropertyReader(modern.properties), kind or kind_of(modern.properties)
-    assumed = (note for note in modern.notes if note.code in REPORTED_NOTES)
+    assumed = (note for note in modern.notes if note.code == REPORTED_NOTE)
     broken = unreadable_parts(reader, kind)
     diagnostics = distinct(
         diagnostics, assumed, broken, unknown_keys(reader, properties, broken=bool(broken))
@@ -413,8 +411,8 @@ CHECKS: tuple[Callable[[Properties], Iterator[Diagnostic]], ...] = (
     conflicting_sidecar_keys,
 )
 
-#: Notes of `legacy` on what no version writes, or what today's versions do not read.
-REPORTED_NOTES = ("mixed-versions", "duplicate-type", "virtual-assumed", "option-kept")
+#: The notes of `legacy` on what no version writes, or what today's versions do not read.
+REPORTED_NOTE = "version-dependent"
 
 
 def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -110,7 +110,7 @@ def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swe
       `id` BIGINT NOT NULL
     )
     >>> [(each.code, each.location) for each in sweep_map({"schema.0.name": "id"}).diagnostics]
-    [('missing-key', 'schema.0.data-type')]
+    [('malformed-property', 'schema.0.data-type')]
     """
     try:
         examined = examine(_to_map(properties), resolver)
@@ -135,7 +135,7 @@ def _locate(diagnostic: Diagnostic) -> SweptDiagnostic:
 def _to_map(properties: object) -> Mapping[str, str]:
     """Return a property map from a map, its JSON (maybe with a path), or entries of an Arrow map.
 
-    Anything else is an `invalid-key-value`; JSON may be `limit-exceeded`.
+    Anything else is an `malformed-property`; JSON may be `limit-exceeded`.
     """
     problem = None
     if isinstance(properties, str):
@@ -158,7 +158,7 @@ def _to_map(properties: object) -> Mapping[str, str]:
     if isinstance(properties, dict):
         return properties
     problem = problem or f"the property map must be a map of strings, got {show(properties)}"
-    raise SchemaError(problem, code="invalid-key-value", path=("properties",))
+    raise SchemaError(problem, code="malformed-property", path=("properties",))
 
 
 # --- canonical text -------------------------------------------------------------------------------

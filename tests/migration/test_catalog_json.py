@@ -140,7 +140,7 @@ def test_other_documents_are_refused(text: str) -> None:
     with pytest.raises(SchemaCoreError) as caught:
         catalog_changes_from_json(text)
 
-    assert "invalid-changes" == caught.value.code
+    assert "invalid-document" == caught.value.code
 
 
 OBJECT = json.loads(catalog_changes_to_json([AddObject(PATH, TABLE)]))["changes"][0]
@@ -168,4 +168,4 @@ def test_other_members_are_refused(change: Any, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(SchemaCoreError) as caught:
         catalog_changes_from_json(changed(changes=[change], digest="same"))
 
-    assert "invalid-changes" == caught.value.code
+    assert "invalid-document" == caught.value.code

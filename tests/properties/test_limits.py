@@ -104,7 +104,7 @@ def test_flink_refuses_a_map_with_its_schema_in_parts() -> None:
     assert PLACEHOLDER == left["schema.0.name"]
     with pytest.raises(SchemaError) as caught:
         decode_table(left)
-    assert "missing-key" == caught.value.code
+    assert "malformed-property" == caught.value.code
     assert properties == unpack(packed, STORES["hive-mysql"])
 
 
@@ -143,26 +143,26 @@ PARTS = {number: cut()[f"{OWN}part.{number}"] for number in range(3)}
     ("found", "properties"),
     [
         ([], cut()),
-        ([("missing-part", "part.1")], changed(part_1=None)),
+        ([("malformed-property", "part.1")], changed(part_1=None)),
         (
-            [("missing-part", "part.0"), ("missing-part", "part.2")],
+            [("malformed-property", "part.0"), ("malformed-property", "part.2")],
             changed(part_0=None, part_2=None),
         ),
-        ([("corrupt-part", "part.1")], changed(part_1=PARTS[1][:-1])),
-        ([("corrupt-part", "part.1")], changed(part_1="")),
-        ([("corrupt-part", "part.1")], changed(part_1=PARTS[1][:100] + "y" + PARTS[1][101:])),
+        ([("malformed-property", "part.1")], changed(part_1=PARTS[1][:-1])),
+        ([("malformed-property", "part.1")], changed(part_1="")),
+        ([("malformed-property", "part.1")], changed(part_1=PARTS[1][:100] + "y" + PARTS[1][101:])),
         (
-            [("corrupt-part", "part.0"), ("corrupt-part", "part.1")],
+            [("malformed-property", "part.0"), ("malformed-property", "part.1")],
             changed(part_0=PARTS[1], part_1=PARTS[0]),
         ),
-        ([("missing-part-count", "parts")], changed(parts=None)),
-        ([("missing-part-count", "parts")], changed(parts="three")),
-        ([("missing-part-count", "parts")], changed(parts="03")),
-        ([("unexpected-part", "part.2")], changed(parts="2")),
-        ([("missing-part", "part.3")], changed(parts="4")),
-        ([("unexpected-part", "part.x")], changed(part_x="1")),
-        ([("part-checksum-mismatch", "checksum")], changed(checksum=None)),
-        ([("part-checksum-mismatch", "checksum")], changed(checksum="0" * 64)),
+        ([("malformed-property", "parts")], changed(parts=None)),
+        ([("malformed-property", "parts")], changed(parts="three")),
+        ([("malformed-property", "parts")], changed(parts="03")),
+        ([("malformed-property", "part.2")], changed(parts="2")),
+        ([("malformed-property", "part.3")], changed(parts="4")),
+        ([("malformed-property", "part.x")], changed(part_x="1")),
+        ([("malformed-property", "checksum")], changed(checksum=None)),
+        ([("malformed-property", "checksum")], changed(checksum="0" * 64)),
     ],
 )
 def test_malformed_part_is_reported(
@@ -179,7 +179,7 @@ def test_key_inside_and_outside_of_parts_is_reported() -> None:
     assert {"long", "schema.1.name", "schema.0.name"} == {
         part.path[0] for part in malformed_parts(properties)
     }
-    assert {"duplicate-key"} == {part.code for part in malformed_parts(properties)}
+    assert {"malformed-property"} == {part.code for part in malformed_parts(properties)}
 
 
 def test_a_large_part_count_is_not_iterated() -> None:

@@ -146,13 +146,13 @@ def test_materialized_table_keeps_options_with_reserved_keys() -> None:
     ("code", "key", "value"),
     [
         ("version-not-supported", "schema.schema-core-2.options", "{}"),
-        ("invalid-key-value", OWN + "options", "[]"),
-        ("invalid-key-value", OWN + "options", '{"a": 1}'),
-        ("invalid-key-value", OWN + "options", "{"),
-        ("invalid-key-value", OWN + "primary-key", "[]"),
-        ("invalid-key-value", OWN + "primary-key", "[1]"),
-        ("invalid-key-value", OWN + "indexes", '[["i"]]'),
-        ("invalid-key-value", OWN + "indexes", '{"i": 1}'),
+        ("malformed-property", OWN + "options", "[]"),
+        ("malformed-property", OWN + "options", '{"a": 1}'),
+        ("malformed-property", OWN + "options", "{"),
+        ("malformed-property", OWN + "primary-key", "[]"),
+        ("malformed-property", OWN + "primary-key", "[1]"),
+        ("malformed-property", OWN + "indexes", '[["i"]]'),
+        ("malformed-property", OWN + "indexes", '{"i": 1}'),
     ],
 )
 def test_malformed_sidecar_key_is_refused(code: str, key: str, value: str) -> None:

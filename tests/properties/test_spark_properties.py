@@ -60,7 +60,7 @@ def test_table_written_by_spark_is_read() -> None:
         result.object.distribution,
     )
     assert "(\n  `Id` BIGINT,\n  `p` STRING COMMENT 'where'\n)" == str(result.object.schema)
-    assert "connector-unknown" in {note.code for note in result.notes}
+    assert "not-recorded" in {note.code for note in result.notes}
 
 
 def without_notes(tree: Any) -> Any:
@@ -131,15 +131,19 @@ CUT = write_spark_table(table(60))
 @pytest.mark.parametrize(
     ("code", "key", "changes"),
     [
-        ("missing-key", f"{SCHEMA}.part.1", {f"{SCHEMA}.part.1": None}),
-        ("missing-key", SCHEMA, {PARTS: None, **dict.fromkeys(k for k in CUT if ".part." in k)}),
-        ("invalid-key-value", f"{SCHEMA}.part.0", {PARTS: None}),
-        ("invalid-key-value", PARTS, {PARTS: "many"}),
-        ("invalid-key-value", f"{SCHEMA}.part.9", {f"{SCHEMA}.part.9": "x"}),
-        ("missing-key", f"{SCHEMA}.partCol.1", {f"{SCHEMA}.numPartCols": "2"}),
-        ("invalid-key-value", f"{SCHEMA}.numBuckets", {f"{SCHEMA}.numBuckets": "0"}),
-        ("duplicate-key", PARTS, {SCHEMA: "{}"}),
-        ("missing-key", f"{SCHEMA}.sortCol.0", {f"{SCHEMA}.numSortCols": "1"}),
+        ("malformed-property", f"{SCHEMA}.part.1", {f"{SCHEMA}.part.1": None}),
+        (
+            "malformed-property",
+            SCHEMA,
+            {PARTS: None, **dict.fromkeys(k for k in CUT if ".part." in k)},
+        ),
+        ("malformed-property", f"{SCHEMA}.part.0", {PARTS: None}),
+        ("malformed-property", PARTS, {PARTS: "many"}),
+        ("malformed-property", f"{SCHEMA}.part.9", {f"{SCHEMA}.part.9": "x"}),
+        ("malformed-property", f"{SCHEMA}.partCol.1", {f"{SCHEMA}.numPartCols": "2"}),
+        ("malformed-property", f"{SCHEMA}.numBuckets", {f"{SCHEMA}.numBuckets": "0"}),
+        ("malformed-property", PARTS, {SCHEMA: "{}"}),
+        ("malformed-property", f"{SCHEMA}.sortCol.0", {f"{SCHEMA}.numSortCols": "1"}),
     ],
 )
 def test_malformed_list_is_reported(code: str, key: str, changes: dict[str, str | None]) -> None:

@@ -57,15 +57,15 @@ TEXT = """(
 
 #: A definition -> the code and location of its first diagnostic.
 BAD: list[tuple[object, str, str]] = [
-    (None,                                              "invalid-key-value", "properties"),
-    ("5",                                               "invalid-key-value", "properties"),
-    ("",                                                "invalid-key-value", "properties"),
-    ("{",                                               "invalid-key-value", "properties"),
-    ("[1]",                                             "invalid-key-value", "properties"),
-    ("[" * 100_000,                                     "invalid-key-value", "properties"),
-    ('{"a": 1}',                                        "invalid-key-value", "a"),
-    ({"schema.0.name": "a"},                            "missing-key", "schema.0.data-type"),
-    ({"schema.9.name": "a", "schema.9.data-type": "INT"}, "missing-key", "schema.0.name"),
+    (None,                                              "malformed-property", "properties"),
+    ("5",                                               "malformed-property", "properties"),
+    ("",                                                "malformed-property", "properties"),
+    ("{",                                               "malformed-property", "properties"),
+    ("[1]",                                             "malformed-property", "properties"),
+    ("[" * 100_000,                                     "malformed-property", "properties"),
+    ('{"a": 1}',                                        "malformed-property", "a"),
+    ({"schema.0.name": "a"},                            "malformed-property", "schema.0.data-type"),
+    ({"schema.9.name": "a", "schema.9.data-type": "INT"}, "malformed-property", "schema.0.name"),
     ({"schema.0.name": "a", "schema.0.data-type": "INT("}, "syntax",
      "schema.0, column 'a', line 1, column 4"),
     ({"schema.0.name": "a", "schema.0.data-type": "ARRAY<" * 5_000}, "limit-exceeded",
@@ -201,7 +201,7 @@ def test_results_on_spark_are_those_of_one_process(session: SparkSession) -> Non
     assert {"BIGINT": 20, "TIMESTAMP_WITHOUT_TIME_ZONE": 20, "VARCHAR": 20, "INTEGER": 20} == dict(
         report.types
     )
-    assert {"invalid-key-value", "missing-key"} == report.findings.keys()
+    assert {"malformed-property"} == report.findings.keys()
     numbers = frame.selectExpr("path", "1 AS definition")
     for wrong, code in ((frame.drop("path"), "missing-columns"), (numbers, "type-mismatch")):
         with pytest.raises(SchemaError) as caught:
@@ -246,7 +246,7 @@ def test_dumps_are_swept(session: SparkSession, tmp_path: Path) -> None:
     report = json.loads(result.stdout)
     assert (4, 2) == (report["definitions"], report["ok"])
     paths = {code: value["examples"][0]["path"] for code, value in report["findings"].items()}
-    assert paths["invalid-key-value"].endswith(("b.jsonl", "db.c"))
+    assert paths["malformed-property"].endswith(("b.jsonl", "db.c"))
     assert "finished in" in result.stderr
     written = session.read.parquet(str(tmp_path / "results"))
     assert 4 == written.count()

@@ -239,9 +239,9 @@ CATALOG_DOCUMENT: Final = DocumentFormat(
         lambda document: _decode_changes(require_object(document, ["changes"]), CatalogChange),
     ),
     HINT,
-    code="invalid-changes",
-    version_code="invalid-changes",
-    digest_code="invalid-changes",
+    code="invalid-document",
+    version_code="invalid-document",
+    digest_code="invalid-document",
 )
 
 
@@ -270,7 +270,7 @@ def from_json(text: str) -> tuple[TableChange, ...]:
     """Return the changes of a document of `to_json`.
 
     Raises:
-        SchemaError: with code `invalid-changes` for any other document, `invalid-argument`.
+        SchemaError: with code `invalid-document` for any other document, `invalid-argument`.
         ParseError: with code `limit-exceeded`.
 
     >>> print(*from_json(to_json([TableChange.set("connector", "kafka")])))
@@ -280,7 +280,7 @@ def from_json(text: str) -> tuple[TableChange, ...]:
     try:
         return _decode_document(text)
     except JsonError as error:
-        raise SchemaError(str(error), code="invalid-changes", hint=HINT) from None
+        raise SchemaError(str(error), code="invalid-document", hint=HINT) from None
 
 
 def _decode_document(text: str) -> tuple[TableChange, ...]:
@@ -298,7 +298,7 @@ def catalog_changes_to_json(changes: Iterable[CatalogChange]) -> str:
     Raises:
         UnsupportedError: with code `type-not-supported` or `not-in-sql` for a type or
             expression without a text.
-        SchemaError: with code `invalid-changes` for a document that is too long to be read,
+        SchemaError: with code `invalid-document` for a document that is too long to be read,
             `invalid-argument` for anything but changes of a catalog.
     """
     return CATALOG_DOCUMENT.write(changes)
@@ -308,7 +308,7 @@ def catalog_changes_from_json(text: str) -> tuple[CatalogChange, ...]:
     """Return the changes of a document of `catalog_changes_to_json`.
 
     Raises:
-        SchemaError: with code `invalid-changes` for any other document, also one that was changed;
+        SchemaError: with code `invalid-document` for any other document, also one that was changed;
             `invalid-argument` for anything but a string.
 
     >>> from schema_core.catalog.changes.catalog_changes import RenameObject

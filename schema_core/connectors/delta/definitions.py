@@ -151,7 +151,7 @@ def map_of(fields: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
 
 
 def _parse_map(text: str) -> dict[str, str]:
-    """Return the property map of a text (`invalid-key-value`)."""
+    """Return the property map of a text (`malformed-property`)."""
     try:
         properties: dict[str, str] = mapping(STRING).decode(parse_json(text))
     except JsonError as error:

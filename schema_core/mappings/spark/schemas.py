@@ -53,7 +53,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
     Raises:
         ParseError: for a string that is not JSON, or too long.
-        SchemaError: with code `invalid-spark-schema` and the location.
+        SchemaError: with code `invalid-document` and the location.
         UnsupportedError: with code `limit-exceeded`.
     """
     check_size(text)
@@ -75,7 +75,7 @@ def print_json(tree: Mapping[str, Any]) -> str:
 
 
 def _invalid(problem: str) -> SchemaError:
-    return SchemaError(problem, code="invalid-spark-schema")
+    return SchemaError(problem, code="invalid-document")
 
 
 def _validate_tree(tree: Any, depth: int) -> Tree:
