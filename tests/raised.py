@@ -84,7 +84,7 @@ def imported(module: Module, functions: dict[str, dict[str, int]]) -> dict[str, 
 
 
 #: Names of arguments and fields that hold codes.
-CODES = ("code", "version_code", "digest_code")
+CODES = ("code",)
 
 
 def code_arguments(call: ast.Call, places: dict[str, int]) -> list[ast.expr]:

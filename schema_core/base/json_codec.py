@@ -337,8 +337,8 @@ class DocumentFormat:
     """Documents with the name of their format, a version, and a digest of the rest.
 
     `limit` is the maximum length in characters; `codec` is for the other members. Invalid
-    documents, other versions and other digests raise errors with `code`, `version_code` or
-    `digest_code`, and `hint`.
+    documents and other digests raise errors with `code` and `hint`, other versions with the code
+    `version-not-supported`.
     """
 
     name: str
@@ -347,8 +347,6 @@ class DocumentFormat:
     codec: Codec
     hint: str
     code: str
-    version_code: str
-    digest_code: str
 
     def write(self, value: object) -> str:
         """Return a value as a document.
@@ -386,11 +384,11 @@ class DocumentFormat:
         version = INTEGER.decode(content.get("version"))
         if version != self.version:
             problem = f"the document has version {version}, expected {self.version}"
-            raise SchemaError(problem, code=self.version_code, hint=self.hint)
+            raise SchemaError(problem, code="version-not-supported", hint=self.hint)
         if "digest" not in content:
             raise JsonError("the document has no digest")
         if content.pop("digest") != digest(content):
             problem = "digest mismatch: the document was modified"
-            raise SchemaError(problem, code=self.digest_code, hint=self.hint)
+            raise SchemaError(problem, code=self.code, hint=self.hint)
         del content["format"], content["version"]
         return content

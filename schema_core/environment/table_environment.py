@@ -300,8 +300,7 @@ class TableEnvironment:
 
         Raises:
             NotFoundError: with code `plan-not-found`.
-            SchemaError: with code `invalid-plan`, `version-not-supported` or
-                `plan-digest-mismatch`.
+            SchemaError: with code `invalid-plan` or `version-not-supported`.
         """
         require_instance(plan_reference, PlanReference, "plan_reference")
         return CompiledPlan(self._session, plan_reference.load())

@@ -161,9 +161,8 @@ class MigrationPlan:
         """Read a plan.
 
         Raises:
-            SchemaError: with code `invalid-plan` for what is not a plan, `version-not-supported`
-            for
-                another version, `plan-digest-mismatch` for a plan that was changed.
+            SchemaError: with code `invalid-plan` for what is not a plan or was changed,
+                `version-not-supported` for another version.
         """
         plan: MigrationPlan = PLAN_DOCUMENT.read(require_instance(text, str, "the plan"))
         return plan
@@ -221,8 +220,6 @@ PLAN_DOCUMENT: Final = json_codec.DocumentFormat(
     json_codec.record(MigrationPlan, _CODECS),
     "make the plan again with this version of schema_core",
     code="invalid-plan",
-    version_code="version-not-supported",
-    digest_code="plan-digest-mismatch",
 )
 
 
@@ -753,8 +750,8 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     Secret options keep the values of the catalog.
 
     Raises:
-        SchemaError: with code `migration-not-for-catalogs` for another target than Flink,
-            `migration-needs-rewrite` for a plan that moves rows, `migration-outdated` if the table
+        SchemaError: with code `migration-not-supported` for another target than Flink or
+            a plan that moves rows, `plan-outdated` if the table
             is not the one that the plan was made for.
         NotFoundError: with code `table-not-found`.
         ConflictError: if the table is altered at the same time.
@@ -764,13 +761,13 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     if plan.target != "flink":
         raise SchemaError(
             f"the plan has statements for {TARGETS[plan.target].title}",
-            code="migration-not-for-catalogs",
+            code="migration-not-supported",
             hint="execute its statements there; catalogs accept plans for flink",
         )
     if plan.rewrite is not None:
         raise SchemaError(
             f"the table cannot be altered in place: {plan.rewrite}",
-            code="migration-needs-rewrite",
+            code="migration-not-supported",
             hint="execute the statements of the plan, which move the rows to a new table",
         )
     manager = environment.catalog_manager
@@ -787,7 +784,7 @@ def apply_plan(environment: TableEnvironment, plan: MigrationPlan) -> None:
     if dict(encode_table(table.copy(options))) != plan.old:
         raise SchemaError(
             f"table {identifier.as_summary_string()} has changed since the plan was made",
-            code="migration-outdated",
+            code="plan-outdated",
             hint="make the plan again from the current table",
         )
     new = decode_table(plan.new)

@@ -125,7 +125,7 @@ def test_text_is_bounded_and_has_no_repeated_keys(text: str) -> None:
 
 
 FORMAT = DocumentFormat(
-    "test", 1, 200, Codec(CODECS["Inner"].encode, CODECS["Inner"].decode), "hint", "a", "b", "c"
+    "test", 1, 200, Codec(CODECS["Inner"].encode, CODECS["Inner"].decode), "hint", "a"
 )
 
 
@@ -149,12 +149,12 @@ def changed(**members: Any) -> str:
         ("[]", "a"),
         (changed(format="other"), "a"),
         (changed(version=True), "a"),
-        (changed(version=2), "b"),
+        (changed(version=2), "version-not-supported"),
         (changed(name=1), "a"),
         (changed(more=1), "a"),
-        (changed(digest="sha256:"), "c"),
+        (changed(digest="sha256:"), "a"),
         (json.dumps(FORMAT.content(Inner("a"))), "a"),
-        (FORMAT.write(Inner("a")).replace('"a"', '"b"'), "c"),
+        (FORMAT.write(Inner("a")).replace('"a"', '"b"'), "a"),
         (FORMAT.write(Inner("a")) + " " * 200, "a"),
     ],
 )

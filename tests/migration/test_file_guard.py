@@ -85,7 +85,7 @@ def test_a_change_is_refused_if_the_files_do_not_follow(
         for is_dry in (True, False):
             with pytest.raises(SchemaError, match=rf"\[{kind}\], for example '.*/part-0'") as error:
                 migration.upgrade(dry_run=is_dry)
-            assert error.value.code == "files-do-not-follow"
+            assert error.value.code == "rows-do-not-fit"
             assert "-- rewrite: " in (error.value.hint or "") or "NULL" in change
         assert migration.pending() == ("0001_t",)
         accepting = f"-- up\n-- lint: accept {kind}: moved by hand\nALTER TABLE t {change};\n"
@@ -197,7 +197,7 @@ def test_files_of_others_do_not_follow_a_name_that_is_used_again(
     with pytest.raises(SchemaError, match="b: older files have another column") as error:
         migrator(environment, f"-- up\n{text}").upgrade()
 
-    assert "files-do-not-follow" == error.value.code
+    assert "rows-do-not-fit" == error.value.code
     for file in (tmp_path / "t").iterdir():
         file.rename(file.with_name(f"{OWN}-00000-x"))
     assert migrator(environment, f"-- up\n{text}").upgrade()
@@ -232,7 +232,7 @@ def test_files_of_data_steps_that_are_not_run_yet_do_not_follow_either(
         return
     with pytest.raises(SchemaError, match=rf"\[{kind}\], as those that a data step") as error:
         migration.upgrade(dry_run=True)
-    assert "files-do-not-follow" == error.value.code
+    assert "rows-do-not-fit" == error.value.code
 
 
 def test_renamed_columns_are_followed(environment: TableEnvironment, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_an_acceptance_is_of_one_statement(environment: TableEnvironment, tmp_pa
     for text in (f"{comment}{first}{second}", first, f"-- lint: accept syntax-changed\n{first}"):
         with pytest.raises(SchemaError) as error:
             migrator(environment, f"-- up\n{text}").upgrade()
-        assert error.value.code == "files-do-not-follow"
+        assert error.value.code == "rows-do-not-fit"
     assert migrator(environment, f"-- up\n{comment}{first}").upgrade()
 
 

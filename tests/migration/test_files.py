@@ -119,9 +119,9 @@ def test_parents_come_first_whatever_their_numbers_are() -> None:
 @pytest.mark.parametrize(
     ("files", "code"),
     [
-        ((("0001_a", "0009_x"),), "invalid-migration-parents"),
-        ((("0001_a", "0002_b"), ("0002_b", "0001_a")), "invalid-migration-parents"),
-        ((("0001_a", "0001_a"),), "invalid-migration-parents"),
+        ((("0001_a", "0009_x"),), "invalid-migration-file"),
+        ((("0001_a", "0002_b"), ("0002_b", "0001_a")), "invalid-migration-file"),
+        ((("0001_a", "0001_a"),), "invalid-migration-file"),
         (("0001_a", "0002_b", "0002_c", "0003_d"), "migration-branches"),
     ],
 )

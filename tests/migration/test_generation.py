@@ -126,7 +126,7 @@ def test_what_needs_a_rewrite_is_refused(environment: TableEnvironment, tmp_path
     )
 
     assert result.path is None
-    assert ["migration-needs-rewrite"] == [error.code for error in result.rewrites]
+    assert ["migration-not-supported"] == [error.code for error in result.rewrites]
 
 
 def test_a_change_that_cannot_be_undone_has_no_down(
@@ -167,11 +167,11 @@ def test_definitions_of_a_directory(environment: TableEnvironment, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("DROP TABLE t;", "migration-statement-not-allowed"),
-        ("CREATE TABLE t AS SELECT 1 AS a;", "migration-statement-not-allowed"),
-        ("CREATE TEMPORARY TABLE t (a INT);", "migration-statement-not-allowed"),
-        ("CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b';", "migration-statement-not-allowed"),
-        ("CREATE TABLE x.y.t (a INT);", "migration-statement-not-allowed"),
+        ("DROP TABLE t;", "invalid-migration-file"),
+        ("CREATE TABLE t AS SELECT 1 AS a;", "invalid-migration-file"),
+        ("CREATE TEMPORARY TABLE t (a INT);", "invalid-migration-file"),
+        ("CREATE TEMPORARY SYSTEM FUNCTION f AS 'a.b';", "invalid-migration-file"),
+        ("CREATE TABLE x.y.t (a INT);", "invalid-migration-file"),
         ("CREATE TABLE (", "syntax"),
         ("CREATE TABLE t (a INTT);", "type-not-found"),
     ],
@@ -467,7 +467,7 @@ def test_all_tables_that_need_a_rewrite_are_reported_and_the_rest_is_generated(
     assert result.path is not None
     text = result.path.read_text()
     assert {"t", "u"} == {error.problem.split()[1].partition(".")[2] for error in result.rewrites}
-    assert {"migration-needs-rewrite"} == {error.code for error in result.rewrites}
+    assert {"migration-not-supported"} == {error.code for error in result.rewrites}
     assert {ObjectPath(database, name) for name in ("v", "w")} == {*result.left}
     assert f"-- needs a rewrite: table {database}.t cannot be altered in place: " in text
     assert f"-- left as it is: {database}.v: it reads a table that needs a rewrite\n" in text

@@ -253,7 +253,7 @@ def test_parents_numbers_and_empty_files(tmp_path: Path) -> None:
         (Path(one.file).stem, one.kind) for one in found if one.kind != "migration-irreversible"
     }  # fmt: skip
     write(tmp_path, _0005_f="-- parents: 0002_b, nowhere\n-- up\n")
-    assert {"invalid-migration-parents"} == kinds(lint_migrations(tmp_path))
+    assert {"invalid-migration-file"} == kinds(lint_migrations(tmp_path))
 
 
 def test_checksums(tmp_path: Path) -> None:
@@ -390,6 +390,6 @@ def test_the_setup_opens_no_store(tmp_path: Path) -> None:
 def test_statements_that_a_migration_cannot_contain(tmp_path: Path) -> None:
     (finding,) = lint(tmp_path, "SET 'a' = 'b';")
 
-    assert ("migration-statement-not-allowed", 2, 1) == (
+    assert ("invalid-migration-file", 2, 1) == (
         finding.kind, finding.line, finding.column,
     )  # fmt: skip

@@ -175,7 +175,7 @@ def test_a_migration_does_not_refresh(environment: TableEnvironment, statement: 
     with pytest.raises(SchemaCoreError) as caught:
         Migrator(environment, directory).upgrade()
 
-    assert "migration-statement-not-allowed" == caught.value.code
+    assert "invalid-migration-file" == caught.value.code
     assert "schema-core refresh" in (caught.value.hint or "")
 
 

@@ -201,7 +201,7 @@ def test_statements_outside_of_the_catalog_are_refused(
     with pytest.raises(SchemaCoreError) as caught:
         migrator.upgrade()
 
-    assert "migration-statement-not-allowed" == caught.value.code
+    assert "invalid-migration-file" == caught.value.code
     assert 3 == caught.value.diagnostics[0].line
     assert ["default"] == environment.list_databases()
 

@@ -468,7 +468,7 @@ APPLIED: Final = (
     ),
 )
 
-FOLLOW = "files-do-not-follow"
+FOLLOW = "rows-do-not-fit"
 REFUSED: Final = (
     *(
         Refused(f"{change} [{form}]", f"ALTER TABLE goods_{form} {change};", FOLLOW, kind)
@@ -560,14 +560,12 @@ REFUSED: Final = (
         "variable-not-found",
         "cores",
     ),
-    Refused("a job", "SELECT * FROM people;", "migration-statement-not-allowed"),
-    Refused(
-        "a temporary table", "CREATE TEMPORARY TABLE x (a INT);", "migration-statement-not-allowed"
-    ),
+    Refused("a job", "SELECT * FROM people;", "invalid-migration-file"),
+    Refused("a temporary table", "CREATE TEMPORARY TABLE x (a INT);", "invalid-migration-file"),
     Refused(
         "another catalog",
         "CREATE CATALOG other WITH ('type' = 'generic_in_memory');",
-        "migration-statement-not-allowed",
+        "invalid-migration-file",
     ),
     Refused(
         "a rewrite that loses values",

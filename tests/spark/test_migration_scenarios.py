@@ -255,7 +255,7 @@ def test_what_cannot_be_altered_in_place_is_not_generated(project: Project) -> N
 
     path = project.run("autogenerate", "change", "--from", changed, status=1).strip()
 
-    assert "error[migration-needs-rewrite]" in project.errors
+    assert "error[migration-not-supported]" in project.errors
     text = Path(path).read_text()
     assert "-- needs a rewrite: " in text
     assert "ADD place STRING" in text

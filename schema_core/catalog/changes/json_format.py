@@ -240,8 +240,6 @@ CATALOG_DOCUMENT: Final = DocumentFormat(
     ),
     HINT,
     code="invalid-document",
-    version_code="invalid-document",
-    digest_code="invalid-document",
 )
 
 
@@ -270,7 +268,8 @@ def from_json(text: str) -> tuple[TableChange, ...]:
     """Return the changes of a document of `to_json`.
 
     Raises:
-        SchemaError: with code `invalid-document` for any other document, `invalid-argument`.
+        SchemaError: with code `invalid-document` for any other document, `version-not-supported`,
+            `invalid-argument`.
         ParseError: with code `limit-exceeded`.
 
     >>> print(*from_json(to_json([TableChange.set("connector", "kafka")])))
@@ -287,7 +286,8 @@ def _decode_document(text: str) -> tuple[TableChange, ...]:
     document = require_object(parse_json(text), ("version", "changes"))
     version = INTEGER.decode(document["version"])
     if version != VERSION:
-        raise JsonError(f"expected version {VERSION}, found {version}")
+        problem = f"expected version {VERSION}, found {version}"
+        raise SchemaError(problem, code="version-not-supported", hint=HINT)
     changes: tuple[TableChange, ...] = _decode_changes(document, TableChange)
     return changes
 
@@ -309,7 +309,7 @@ def catalog_changes_from_json(text: str) -> tuple[CatalogChange, ...]:
 
     Raises:
         SchemaError: with code `invalid-document` for any other document, also one that was changed;
-            `invalid-argument` for anything but a string.
+            `version-not-supported`; `invalid-argument` for anything but a string.
 
     >>> from schema_core.catalog.changes.catalog_changes import RenameObject
     >>> path = ObjectPath("shop", "orders")

@@ -417,9 +417,8 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
     """Submit the jobs of a plan as one job, with the options that it was compiled with.
 
     The jobs see the catalogs of the `parent` session by their names, if these were created from the
-    same options (else `plan-catalog-mismatch`), and open the others. Tables and views must be as
-    when the plan was compiled (else `plan-outdated` or `plan-object-not-found`). Temporary ones,
-    and missing ones of a catalog in memory, are as the plan defines them. Other errors are
+    same options, and open the others. Tables and views must be as when the plan was compiled (else
+    `plan-outdated`). Temporary ones, and missing ones of a catalog in memory, are as the plan defines them. Other errors are
     `variable-not-found` and those of the statement.
     """
     session = open_plan(plan, parent)
@@ -455,7 +454,7 @@ def _open_catalog(
 ) -> None:
     """Make a catalog known to the session of a plan: the parent session's, if it has one.
 
-    A parent's catalog that was created from other options is a `plan-catalog-mismatch`; one in
+    A parent's catalog that was created from other options is a `plan-outdated`; one in
     memory that lacks a database is another one than the plan's.
     """
     own, registry = parent.registry.find(name), session.registry
@@ -497,7 +496,7 @@ def _require_same_catalog(parent: Session, name: str, planned: compiled_plan.Pla
         problem = f"differs from the catalog of the plan in: {', '.join(differing)}"
     raise SchemaError(
         f"the catalog {name!r} of this session {problem}",
-        code="plan-catalog-mismatch",
+        code="plan-outdated",
         hint=f"drop the catalog {name} of this session, then the plan opens its own; "
         f"or {RECOMPILE}",
     )
@@ -532,7 +531,7 @@ def _open_table(
         return
     if present is None:
         problem = "the plan reads or writes an object that no longer exists"
-        raise NotFoundError(problem, code="plan-object-not-found", hint=RECOMPILE)
+        raise NotFoundError(problem, code="plan-outdated", hint=RECOMPILE)
     problem = "the object has changed since the plan was compiled"
     raise SchemaError(problem, code="plan-outdated", hint=RECOMPILE)
 

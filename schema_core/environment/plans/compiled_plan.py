@@ -151,7 +151,7 @@ class PlanDocument:
 
     @staticmethod
     def from_json(text: str) -> PlanDocument:
-        """Read a plan (`invalid-plan`, `version-not-supported`, `plan-digest-mismatch`)."""
+        """Read a plan (`invalid-plan`, `version-not-supported`)."""
         plan: PlanDocument = PLAN_FORMAT.read(text)
         return plan
 
@@ -289,8 +289,6 @@ PLAN_FORMAT: Final = DocumentFormat(
     ),
     "compile the statement again with this version of schema_core, which reads no plans of Flink",
     code="invalid-plan",
-    version_code="version-not-supported",
-    digest_code="plan-digest-mismatch",
 )
 
 

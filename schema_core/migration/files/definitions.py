@@ -109,7 +109,7 @@ def read_definitions(
             option.
 
     Raises:
-        SchemaError: with code `migration-statement-not-allowed` for other statements than CREATE of
+        SchemaError: with code `invalid-migration-file` for other statements than CREATE of
             databases, tables, views, materialized tables, functions and models;
             `variable-not-found` for a variable without a value elsewhere.
         ExternalError: with code `file-system-failed` for files that cannot be read.
@@ -223,13 +223,13 @@ def adopt_values(wanted: CatalogContent, live: CatalogContent) -> WantedContent:
 
 
 def _parse_creations(text: str) -> list[Creation]:
-    """Return the statements of a script, or raise `migration-statement-not-allowed`."""
+    """Return the statements of a script, or raise `invalid-migration-file`."""
     creations: list[Creation] = []
     for statement in parse_statements(text):
         if not isinstance(statement, CREATING) or not _is_definition(statement):
             raise SchemaError(
                 "definitions consist of CREATE statements of permanent objects, without AS SELECT",
-                code="migration-statement-not-allowed",
+                code="invalid-migration-file",
                 span=statement.span,
                 hint="put SET and CREATE CATALOG into setup.sql",
             )

@@ -278,8 +278,8 @@ class MigrationDirectory:
 
         Raises:
             NotFoundError: with code `migration-not-found` without such a directory.
-            SchemaError: with code `invalid-migration-file` for a file that is not a migration;
-                `invalid-migration-parents` for an unknown parent or a cycle.
+            SchemaError: with code `invalid-migration-file` for a file that is not a migration, an
+                unknown parent or a cycle.
             ExternalError: with code `file-system-failed`.
         """
         directory = Path(require_instance(path, (str, os.PathLike), "path"))
@@ -577,7 +577,7 @@ def _parents(file: MigrationFile, files: Mapping[str, MigrationFile]) -> tuple[s
         if name not in files:
             raise SchemaError(
                 f"migration {file.name} follows {name!r}, which does not exist",
-                code="invalid-migration-parents",
+                code="invalid-migration-file",
                 hint=similar(name, files),
             )
     return file.declared_parents
@@ -593,7 +593,7 @@ def _sort_files(
     except CycleError as error:
         cycle = " -> ".join(error.args[1])
         raise SchemaError(
-            f"migrations follow each other in a cycle: {cycle}", code="invalid-migration-parents"
+            f"migrations follow each other in a cycle: {cycle}", code="invalid-migration-file"
         ) from None
     ready: list[str] = []
     while sorter.is_active():

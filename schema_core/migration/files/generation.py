@@ -83,7 +83,7 @@ class GeneratedMigration:
     """The file of a generated migration, and what it does not do.
 
     `path` is None if there is nothing to do. `rewrites` has an error with code
-    `migration-needs-rewrite` for each table that cannot be altered in place, and that the migration
+    `migration-not-supported` for each table that cannot be altered in place, and that the migration
     leaves as it is; `left` are views that read such a table. `broken` are the views that the
     migration would break, which `Migrator.upgrade` therefore refuses.
     """
@@ -121,9 +121,9 @@ def autogenerate(
             otherwise it leaves them as they are, and they are reported.
 
     Raises:
-        SchemaError: with code `migration-pending`; `migration-needs-rewrite` for a rewrite of a
+        SchemaError: with code `migration-pending`; `migration-not-supported` for a rewrite of a
             table whose fields are renamed; as `diff_catalogs` and `MigrationDirectory.create`.
-        UnsupportedError: with code `migration-not-in-sql` for what no statement can make.
+        UnsupportedError: with the same code for what no statement can make.
     """
     require_instance(migrator, Migrator, "migrator")
     require_instance(wanted, CatalogContent, "the definitions")
@@ -195,7 +195,7 @@ def write_baseline(migrator: Migrator, name: str = "baseline") -> GeneratedMigra
         AlreadyExistsError: with code `migration-exists` if there are migrations in the directory or
             in the history.
         SchemaError: as `MigrationDirectory.create`.
-        UnsupportedError: with code `migration-not-in-sql` for what no statement can create.
+        UnsupportedError: with code `migration-not-supported` for what no statement can create.
     """
     require_instance(migrator, Migrator, "migrator")
     if names := [
@@ -292,7 +292,7 @@ def _needs_rewrite(path: ObjectPath, reason: str) -> SchemaError:
     names = (path.database_name, path.object_name)
     return SchemaError(
         f"table {path} cannot be altered in place: {reason}",
-        code="migration-needs-rewrite",
+        code="migration-not-supported",
         hint=f"rewrite its rows in a migration, by '-- rewrite: {path}' before ALTER TABLE, or by "
         f"schema-core migrate rewrite {quote(join_names(names))} --from FILE",
     )
@@ -469,7 +469,7 @@ class _Writer:
 
     It collects `risks` for rows, and `hints` for likely renames. `is_current` is set if the
     new content is that of the catalog. With `rewrites`, a table that cannot be altered in place is
-    rewritten; otherwise it is `migration-needs-rewrite`.
+    rewritten; otherwise it is `migration-not-supported`.
     """
 
     migrator: Migrator
@@ -607,7 +607,7 @@ class _Writer:
             case _:
                 raise UnsupportedError(
                     f"no statement can {change.description()}",
-                    code="migration-not-in-sql",
+                    code="migration-not-supported",
                     hint="omit --rename: a materialized table is dropped and created again",
                 )
 
@@ -625,7 +625,7 @@ class _Writer:
             if mask_query(table.original_query) != table.original_query:
                 raise UnsupportedError(
                     "the query has a secret in a hint",
-                    code="migration-not-in-sql",
+                    code="migration-not-supported",
                     hint="keep the secret in the options of the table",
                 )
             if isinstance(table, CatalogMaterializedTable):
@@ -720,7 +720,7 @@ class _Writer:
                 if written[change] == value and key.lower() in declared:
                     raise UnsupportedError(
                         f"the option {key!r} of {path} is secret",
-                        code="migration-not-in-sql",
+                        code="migration-not-supported",
                         hint="set it with ALTER TABLE ... SET",
                     )
         return written
@@ -810,6 +810,6 @@ def _require_sections(lines: list[str], up: list[str], down: list[str] | None) -
     if not is_same:
         raise UnsupportedError(
             "a definition contains a line '-- up' or '-- down'",
-            code="migration-not-in-sql",
+            code="migration-not-supported",
             hint="remove the line from the comment or option that contains it",
         )

@@ -231,7 +231,7 @@ class Migrator:
         """Return the databases, with '', and the objects that a step changes, with a statement.
 
         Raises:
-            SchemaError: with code `migration-statement-not-allowed`.
+            SchemaError: with code `invalid-migration-file`.
         """
         return self._executor.touched.find(self.catalog, step)
 
@@ -276,10 +276,9 @@ class Migrator:
             SchemaError: with code `migration-checksum-mismatch`; `migration-branches`;
                 `migration-changed` or `migration-missing` if the files are not those that were
                 applied; `variable-not-found`; `migration-unfinished` if another migration
-                must be finished or undone first; `migration-statement-not-allowed` for a statement
-                that a migration cannot contain; `files-do-not-follow` for an ALTER TABLE that the
-                files of the table do not follow; `rows-do-not-fit` for rows that a rewrite does
-                not accept, before the migration is begun if they exist then.
+                must be finished or undone first; `invalid-migration-file` for a statement
+                that a migration cannot contain; `rows-do-not-fit` for an ALTER TABLE that the
+                files of the table do not follow, or rows that a rewrite does not accept, before the migration is begun if they exist then.
             ConflictError: with code `migration-running` if a process on another host applies one,
                 or has taken it over.
             NotFoundError: with code `migration-not-found` for another target.

@@ -221,7 +221,7 @@ class ScriptExecutor:
         checks_files: bool = True,
         written: WrittenFiles | None = None,
     ) -> None:
-        """Execute a statement that is not a data step (`files-do-not-follow`)."""
+        """Execute a statement that is not a data step (`rows-do-not-fit`)."""
         (statement,) = step.statements
         check: AbstractContextManager[None] = nullcontext()
         if checks_files:

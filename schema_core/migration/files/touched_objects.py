@@ -29,7 +29,7 @@ class TouchedObjects:
         """Return the databases, with '', and the objects that a step changes, with a statement.
 
         Raises:
-            SchemaError: with code `migration-statement-not-allowed`.
+            SchemaError: with code `invalid-migration-file`.
         """
         return {
             key: statement.span
@@ -125,7 +125,7 @@ class TouchedObjects:
 def _not_allowed_error(statement: Statement, hint: str) -> SchemaError:
     return SchemaError(
         "a migration cannot contain this statement",
-        code="migration-statement-not-allowed",
+        code="invalid-migration-file",
         hint=hint,
         span=statement.span,
     )

@@ -85,7 +85,7 @@ def require_files_follow(
         written: The files of data steps before the statement, which are not run yet.
 
     Raises:
-        SchemaError: with code `files-do-not-follow` if the table has files, or if this cannot be
+        SchemaError: with code `rows-do-not-fit` if the table has files, or if this cannot be
             known.
     """
     old, entry = _find_rows(environment, statement)
@@ -175,7 +175,7 @@ def _error(entry: FoundTable, finding: TypeFinding, statement: Alter, files: str
     return SchemaError(
         f"the files of table {name} do not follow the change: {place}: {finding.reason} "
         f"[{finding.kind}], {files}",
-        code="files-do-not-follow",
+        code="rows-do-not-fit",
         hint=f"{remedy}; if the files were changed by other means, write "
         f"'-- lint: accept {finding.kind}: REASON' before the statement",
         span=statement.span,
