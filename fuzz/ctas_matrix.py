@@ -308,8 +308,8 @@ def allowed(cell: Cell, state: State) -> bool:
 
 #: What the errors contain for a table without rows that no job has written, as of CREATE TABLE.
 ABSENT = (
-    "files-not-found",
-    "jdbc-failed the database failed to query: ERROR: relation",
+    "file-not-found",
+    "external-failure the database failed to query: ERROR: relation",
     "no such table",
 )
 
@@ -467,7 +467,7 @@ def judge(
     environment, problems = world.environment(session, cell), list[str]()
     result = state_of(environment)
     # a database has the old table until the commit point, and the catalog the new definition
-    is_unread = outcome.was_killed and result.columns.startswith("error column-not-in-database")
+    is_unread = outcome.was_killed and result.columns.startswith("error schema-mismatch")
     if cell.level == 3 and not allowed(cell, result) and not is_unread:
         problems.append(f"before recovery a reader sees {result}")
     clean = not outcome.was_killed and fault.kind != "catalog gone"

@@ -461,7 +461,7 @@ def again(world: World, scenario: Scenario, state: str) -> str:
         refused = False
     except SchemaCoreError as error:
         refused = True
-        if not (scenario.creates and state == NEW and error.code == "path-not-empty"):
+        if not (scenario.creates and state == NEW and error.code == "target-not-empty"):
             return f"the next write failed: {error!r}"
     if scenario.creates and state == NEW:
         return "" if refused and read(world) == before else "CREATE wrote over existing rows"

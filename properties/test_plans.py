@@ -19,8 +19,7 @@ from schema_core.testing.strategies import tables
 
 #: What a target does not have, and what a property map does not hold.
 REFUSED = (
-    "type-not-supported", "name-not-supported", "not-representable", "name-not-supported",
-    "lossy", "lossy", "lossy", "missing-columns", "not-serializable",
+    "type-not-supported", "name-not-supported", "not-representable", "lossy", "missing-columns",
 )  # fmt: skip
 
 

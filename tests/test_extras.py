@@ -56,7 +56,7 @@ def run(program: str) -> dict[str, list[str | None]]:
 
 def missing(extra: str) -> list[str | None]:
     """Return the output for a missing extra."""
-    return ["NotFoundError", "missing-extra", install_command(extra)]
+    return ["NotFoundError", "missing-dependency", install_command(extra)]
 
 
 def test_the_extras_are_those_of_the_package() -> None:

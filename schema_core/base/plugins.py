@@ -84,7 +84,7 @@ def missing(module: str) -> NotFoundError | None:
         absent = isinstance(error, ModuleNotFoundError) and error.name == module
         reason = "is not installed" if absent else f"cannot be imported: {error}"
         return NotFoundError(
-            f"the package {module!r} {reason}", code="missing-extra", hint=install_hint(module)
+            f"the package {module!r} {reason}", code="missing-dependency", hint=install_hint(module)
         )
     return None
 
@@ -93,7 +93,7 @@ def require_modules(*modules: str) -> None:
     """Import third-party modules.
 
     Raises:
-        NotFoundError: with code `missing-extra`.
+        NotFoundError: with code `missing-dependency`.
     """
     for module in modules:
         if error := missing(module):

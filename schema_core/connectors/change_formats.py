@@ -183,7 +183,7 @@ def require_writable(form: ChangeFormat, options: Mapping[str, str]) -> None:
     if str(options.get(key, "false")).strip().lower() == "true":
         raise UnsupportedError(
             f"messages of the format {form.identifier!r} cannot be written with their schema",
-            code="unsupported-direction",
+            code="unsupported-ability",
             hint=f"remove the option {key!r}",
         )
 

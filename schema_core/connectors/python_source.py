@@ -50,8 +50,8 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
 
-        Codes: `not-allowed`, `unsupported-direction` (no `reader`),
-        `not-loadable`, `source-schema-mismatch`.
+        Codes: `not-allowed`, `unsupported-ability` (no `reader`),
+        `not-loadable`, `schema-mismatch`.
         """
         name = register_source(context, "reader")
         return select_columns(load(context.session.read.format(name), context), context)
@@ -79,7 +79,7 @@ def register_source(context: TableContext, method: str) -> str:
 def load_source(context: TableContext, method: str) -> Any:
     """Return a table's class, which must have the method ``reader`` or ``writer``.
 
-    Codes: `not-allowed`, `unsupported-direction`, `not-loadable`.
+    Codes: `not-allowed`, `unsupported-ability`, `not-loadable`.
     """
     from pyspark.sql.datasource import DataSource
 
@@ -88,7 +88,7 @@ def load_source(context: TableContext, method: str) -> Any:
     if getattr(source, method) is getattr(DataSource, method):
         raise UnsupportedError(
             f"the data source {path!r} has no method {method!r}",
-            code="unsupported-direction",
+            code="unsupported-ability",
             hint=f"define {method!r} in the class, as in pyspark.sql.datasource.DataSource",
         )
     return source

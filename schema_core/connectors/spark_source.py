@@ -125,7 +125,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
     def stage(self, context: WriteContext) -> Stage:
         """Return a hidden directory for CREATE or REPLACE TABLE AS; None for INSERT.
 
-        Codes: `path-not-empty` (the directory of a new table contains files),
+        Codes: `target-not-empty` (the directory of a new table contains files),
         `invalid-option-value`, `file-system-failed`.
         """
         if not context.creates:
@@ -160,7 +160,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
         """Return the rows of the data source.
 
         Codes: `missing-option` (not one of format and table), `factory-not-found`,
-        `source-schema-mismatch`.
+        `schema-mismatch`.
         """
         source, table = _source_of(context.options)
         self._complete(context)
@@ -359,7 +359,7 @@ def _write_table(frame: DataFrame, table: str, context: WriteContext) -> None:
     if extra := sorted(set(target.columns) - set(context.physical_columns)):
         raise ExternalError(
             f"Spark's table {table!r} has further columns: {', '.join(map(repr, extra))}",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint="declare them to write the table",
         )
     reads_itself = context.overwrite and shares_source(frame, target)
@@ -386,7 +386,7 @@ def select_columns(frame: DataFrame, context: ReadContext) -> DataFrame:
 def compare(frame: DataFrame, declared: Mapping[str, DataType]) -> None:
     """Compare the columns of a data source with a table's, by name.
 
-    `source-schema-mismatch` names every column that is missing or of another type.
+    `schema-mismatch` names every column that is missing or of another type.
     """
     types = {field.name: field.dataType for field in frame.schema.fields}
     gathered = Gathering()
@@ -401,7 +401,7 @@ def _compare(name: str, type_: DataType, types: Mapping[str, SparkType]) -> None
     if name not in types:
         raise ExternalError(
             f"the data source has no column {name!r}",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint=similar(name, types) or f"use one of {', '.join(types) or 'none'}",
         )
     expected, actual = to_spark(type_), types[name]
@@ -409,6 +409,6 @@ def _compare(name: str, type_: DataType, types: Mapping[str, SparkType]) -> None
         raise ExternalError(
             f"column {name!r} is {actual.simpleString()} in the data source, but {shown} in the "
             f"table, which is {expected.simpleString()}",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint="declare the column with the type of the data source and CAST it in queries",
         )

@@ -337,7 +337,7 @@ def open_connector(bound: BoundTable, purpose: str, configuration: Mapping[str, 
 
     Raises:
         NotFoundError, SchemaError: as `find_connector`, `validate` and `check_metadata`.
-        UnsupportedError: `unsupported-direction` if it does not read or write.
+        UnsupportedError: `unsupported-ability` if it does not read or write.
     """
     connector = validate_bound(bound, purpose)
     if isinstance(connector, DynamicTableFactory):
@@ -357,7 +357,7 @@ def validate_bound(bound: BoundTable, purpose: str) -> Connector:
     if not (connector.can_write if purpose == "write" else connector.can_read):
         raise UnsupportedError(
             f"the connector {connector.identifier!r} cannot {purpose} tables",
-            code="unsupported-direction",
+            code="unsupported-ability",
         )
     validate(connector, options)
     return connector

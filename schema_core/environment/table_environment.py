@@ -299,7 +299,7 @@ class TableEnvironment:
         """Load a plan.
 
         Raises:
-            NotFoundError: with code `plan-not-found`.
+            NotFoundError: with code `file-not-found`.
             SchemaError: with code `invalid-plan` or `version-not-supported`.
         """
         require_instance(plan_reference, PlanReference, "plan_reference")
@@ -437,7 +437,7 @@ class TableEnvironment:
             SchemaError: with code `invalid-data` for a value that its column cannot hold unchanged,
                 `data-type-not-inferred`, `column-count-mismatch`, `duplicate-column`,
                 `invalid-argument`.
-            NotFoundError: with code `missing-extra` without pyarrow.
+            NotFoundError: with code `missing-dependency` without pyarrow.
         """
         require_instance(splits_num, int, "splits_num")
         if splits_num < 1:
@@ -462,7 +462,7 @@ class TableEnvironment:
             SchemaError: with code `invalid-data` for a value outside the type of its column,
                 `duplicate-column`, `invalid-argument`.
             UnsupportedError: with code `type-not-supported`.
-            NotFoundError: with code `missing-extra` without pyarrow.
+            NotFoundError: with code `missing-dependency` without pyarrow.
         """
         return self._of_data("arrow", data, require_schema(schema))
 
@@ -477,7 +477,7 @@ class TableEnvironment:
 
         Raises:
             SchemaError, UnsupportedError: as `from_arrow`.
-            NotFoundError: with code `missing-extra` without polars or pyarrow.
+            NotFoundError: with code `missing-dependency` without polars or pyarrow.
         """
         return self._of_data("polars", frame, require_schema(schema))
 
@@ -974,7 +974,7 @@ class TableEnvironment:
         """Add a module, a directory of modules, or a zip, egg or wheel that functions import.
 
         It is sent to the workers of Spark with the first job that calls a function in Python, which
-        raises `python-dependency-failed` if it does not exist or is compiled.
+        raises `incompatible-installation` if it does not exist or is compiled.
         """
         self._add_to_option(PYTHON_FILES.key, file_path)
 
@@ -998,7 +998,7 @@ class TableEnvironment:
 
         The first job that calls such a function installs them with pip in a temporary directory,
         and sends them to the workers of Spark. Packages with compiled modules are refused
-        (`python-dependency-failed`): workers need them installed.
+        (`incompatible-installation`): workers need them installed.
 
         Args:
             requirements_file_path: The file.

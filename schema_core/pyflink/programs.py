@@ -79,7 +79,8 @@ def map_imports(*, override: bool = False) -> None:
         override: Whether an installed PyFlink is replaced in this process.
 
     Raises:
-        UnsupportedError: with code `pyflink-installed` where a package `pyflink` can be imported.
+        UnsupportedError: with code `incompatible-installation` where a package `pyflink` can be
+        imported.
     """
     if any(isinstance(finder, PyFlinkModules) for finder in sys.meta_path):
         return
@@ -87,7 +88,7 @@ def map_imports(*, override: bool = False) -> None:
     if place is not None:
         raise UnsupportedError(
             f"a package `{NAME}` is installed in {show(place)}",
-            code="pyflink-installed",
+            code="incompatible-installation",
             hint="run the program with Flink, remove the package, or add --override-pyflink",
         )
     for name in [name for name in sys.modules if name.partition(".")[0] == NAME]:
@@ -145,8 +146,8 @@ def run_program(file: str | Path, arguments: Sequence[str], *, override: bool = 
         override: Whether an installed PyFlink is replaced.
 
     Raises:
-        NotFoundError: with code `program-not-found` for a file that cannot be read.
-        UnsupportedError: with code `pyflink-installed`.
+        NotFoundError: with code `file-not-found` for a file that cannot be read.
+        UnsupportedError: with code `incompatible-installation`.
         SystemExit: with 1 after an uncaught exception, whose traceback is printed, or with 130
             after Ctrl-C; otherwise as the program.
     """
@@ -158,7 +159,7 @@ def run_program(file: str | Path, arguments: Sequence[str], *, override: bool = 
     except OSError as error:
         raise NotFoundError(
             f"the program {show(str(path))} cannot be read: {error.strerror}",
-            code="program-not-found",
+            code="file-not-found",
         ) from None
     map_imports(override=override)
     directory = str(path.resolve().parent)

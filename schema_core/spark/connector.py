@@ -959,7 +959,7 @@ class ConnectorBase:
     def _unsupported_error(self, purpose: str) -> UnsupportedError:
         return UnsupportedError(
             f"the connector {self.identifier!r} cannot {purpose} tables",
-            code="unsupported-direction",
+            code="unsupported-ability",
         )
 
 
@@ -1038,7 +1038,7 @@ METHODS: Mapping[Ability, str] = {
 
 
 def for_spark(connector: Connector) -> SparkConnector:
-    """Return the connector if the Spark planner can use it (`unsupported-engine`)."""
+    """Return the connector if the Spark planner can use it (`unsupported-ability`)."""
     missing = [name for name in MEMBERS if not hasattr(connector, name)]
     if not missing:
         methods = (
@@ -1051,7 +1051,7 @@ def for_spark(connector: Connector) -> SparkConnector:
         raise UnsupportedError(
             f"the connector {connector.identifier!r} does not work with Spark: "
             f"missing attributes: {', '.join(missing)}",
-            code="unsupported-engine",
+            code="unsupported-ability",
         )
     return connector
 

@@ -185,7 +185,7 @@ def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
 def spark_errors(session: SparkSession | None = None) -> Iterator[None]:
     """Convert errors of Spark to errors of the library, and recognise a stopped `session`.
 
-    Errors: `job-failed`, `job-canceled`, `incompatible-workers`, `spark-session-stopped`, and
+    Errors: `job-failed`, `job-canceled`, `incompatible-installation`, `spark-session-stopped`, and
     `not-over-connect` for code that accesses the JVM.
     """
     try:
@@ -251,7 +251,7 @@ def _unfit(message: str) -> ExternalError | None:
         if (match := pattern.search(message)) is not None:
             return ExternalError(
                 problem.format(*match.groups()),
-                code="incompatible-workers",
+                code="incompatible-installation",
                 hint="set spark.pyspark.python (PYSPARK_PYTHON) to a Python of the driver's "
                 "version that has pyspark, pyarrow, pandas and numpy, on every worker",
             )

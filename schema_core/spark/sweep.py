@@ -122,7 +122,7 @@ def sweep_map(properties: object, resolver: SchemaResolver | None = None) -> Swe
         diagnostics = error.diagnostics
     except Exception as error:  # noqa: BLE001 - one definition must not fail the job
         message = f"the definition cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-        diagnostics = (Diagnostic("definition-not-examined", message, path=("properties",)),)
+        diagnostics = (Diagnostic("unclassified-error", message, path=("properties",)),)
     return Swept(None, diagnostics=tuple(map(_locate, diagnostics)))
 
 
@@ -373,7 +373,7 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
 
     Raises:
         SchemaError: with code `missing-columns`; `type-mismatch` for definitions of another type.
-        NotFoundError: with code `missing-extra` without PySpark or pyarrow.
+        NotFoundError: with code `missing-dependency` without PySpark or pyarrow.
     """
     frame = _require_definitions(definitions, streaming=streaming)
     send_package(frame.sparkSession)

@@ -56,7 +56,7 @@ CONTRACTS = {
 def __getattr__(name: str) -> Any:
     """Load a contract at first use (PEP 562): it imports pytest.
 
-    `missing-extra` for a name whose package is not installed.
+    `missing-dependency` for a name whose package is not installed.
     """
     if name not in __all__:
         raise AttributeError(f"module 'schema_core.testing' has no attribute {name!r}")

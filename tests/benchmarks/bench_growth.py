@@ -58,13 +58,7 @@ SIZES = tuple(
 #: A run is killed after so many seconds; larger sizes of its shape are not tried.
 LIMIT = float(os.environ.get("GROWTH_LIMIT", "60"))
 #: Codes that refuse a size.
-BOUNDS = frozenset(
-    {
-        "limit-exceeded",
-        "too-large",
-        "not-executable",
-    }
-)
+BOUNDS = frozenset({"limit-exceeded", "too-large", "not-executable"})
 
 Work = Callable[[], object]
 Prepare = Callable[[int], Work]

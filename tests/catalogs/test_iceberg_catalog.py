@@ -399,7 +399,7 @@ def test_a_table_is_registered_by_its_metadata(env: TableEnvironment) -> None:
         ("unregister_table", ["t"], "invalid-path"),
         ("unregister_table", ["default.t"], "table-not-found"),
         ("register_table", ["none.t", "nowhere"], "database-not-found"),
-        ("register_table", ["default.t", "/nowhere/metadata.json"], "iceberg-failed"),
+        ("register_table", ["default.t", "/nowhere/metadata.json"], "external-failure"),
         ("rewrite_table", ["default.t"], "procedure-not-found"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     catalog = pyflink_catalog.JdbcCatalog("c", "no.db", "ann", "pw", f"jdbc:sqlite:{tmp_path}/")
     with pytest.raises(SchemaCoreError) as caught:
         catalog.open()
-    assert "jdbc-failed" == caught.value.code
+    assert "external-failure" == caught.value.code
     assert not list(tmp_path.iterdir())
 
 

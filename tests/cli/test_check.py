@@ -108,7 +108,7 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
     ),
     "a table that cannot be written": (
         "CREATE TABLE t (a INT) WITH ('connector' = 'datagen');\nINSERT INTO t SELECT 1",
-        ["2:1: error[unsupported-direction]: the connector 'datagen' cannot write tables"],
+        ["2:1: error[unsupported-ability]: the connector 'datagen' cannot write tables"],
     ),
     "several at once": (
         (

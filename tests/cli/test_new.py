@@ -182,7 +182,7 @@ def test_a_directory_with_files_is_refused(folder: Path) -> None:
 
     assert 2 == done.exit_code
     assert "" == done.stdout
-    assert "schema-core: error[path-not-empty]: the directory 'shop' is not empty" in done.stderr
+    assert "schema-core: error[target-not-empty]: the directory 'shop' is not empty" in done.stderr
     assert "hint: name another directory" in done.stderr
     assert {"shop", "shop/README.md"} == tree(folder)
     assert "mine" == (folder / "shop" / "README.md").read_text()

@@ -92,13 +92,13 @@ def stage_code(path: Path, *declared: tuple[str, str], partitions: tuple[str, ..
 def test_other_columns_are_refused(tmp_path: Path, stored: Any, declared: Any) -> None:
     create(tmp_path / "t", *stored)
 
-    assert "source-schema-mismatch" == stage_code(tmp_path / "t", *declared)
+    assert "schema-mismatch" == stage_code(tmp_path / "t", *declared)
 
 
 def test_other_partitions_are_refused(tmp_path: Path) -> None:
     create(tmp_path / "t", column("a"), column("k"), partition_by=["k"])
 
-    assert "source-schema-mismatch" == stage_code(tmp_path / "t", ("a", "INT"), ("k", "INT"))
+    assert "schema-mismatch" == stage_code(tmp_path / "t", ("a", "INT"), ("k", "INT"))
 
 
 @pytest.mark.parametrize("columns", [("DOUBLE", ("k",)), ("BYTES", ("k",)), ("INT", ("k", "a"))])
@@ -238,7 +238,7 @@ def test_a_version_without_a_time(tmp_path: Path, change: Any) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         open_version(options)
-    assert "delta-failed" == caught.value.code
+    assert "external-failure" == caught.value.code
     assert 1 == open_version({"path": str(tmp_path / "t"), "versionAsOf": "1"}).version()
 
 
@@ -312,7 +312,7 @@ def test_a_file_without_numbers_of_columns(tmp_path: Path) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         read_rows(access)
-    assert "delta-failed" == caught.value.code
+    assert "external-failure" == caught.value.code
 
 
 def test_the_last_date_is_compared(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_a_deletion_vector_belongs_to_a_file(
 
     with pytest.raises(SchemaCoreError) as caught:
         list_files(DeltaTable(tmp_path / "t"))
-    assert "delta-failed" == caught.value.code
+    assert "external-failure" == caught.value.code
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_properties_without_effect_are_refused(key: str, value: str, code: str) 
 def test_a_panic_of_deltalake_has_a_code(tmp_path: Path) -> None:
     with pytest.raises(SchemaCoreError) as caught, delta_errors():
         create(tmp_path / "t", column("a"), configuration={"delta.minReaderVersion": "3"})
-    assert "delta-failed" == caught.value.code
+    assert "external-failure" == caught.value.code
 
 
 def rows_between(path: Path, start: int, end: int, **options: str) -> list[Any]:
@@ -391,7 +391,7 @@ def test_declared_properties_are_those_of_the_table() -> None:
     for declared in ({"delta.checkpointInterval": "11"}, {"delta.appendOnly": "false"}):
         with pytest.raises(ExternalError) as caught:
             require_equal_properties(stored, declared)
-        assert "source-schema-mismatch" == caught.value.code
+        assert "schema-mismatch" == caught.value.code
 
 
 def test_streams_read_appended_rows(tmp_path: Path) -> None:
@@ -451,7 +451,7 @@ def test_a_stream_refuses_a_table_that_was_created_again(tmp_path: Path) -> None
         with pytest.raises(ExternalError) as caught:
             reader.partitions({"version": 2}, end)
         failures.append(caught.value.code)
-    assert ["delta-failed"] * 5 == failures
+    assert ["external-failure"] * 5 == failures
 
 
 @pytest.mark.parametrize(
@@ -484,7 +484,7 @@ def test_streams_refuse_versions_that_remove_rows(tmp_path: Path) -> None:
     (path / "_delta_log" / f"{1:020}.json").unlink()
     with pytest.raises(ExternalError) as expired:
         rows_between(path, 1, 3, skipChangeCommits="true")
-    assert ["delta-failed"] * 2 == [caught.value.code, expired.value.code]
+    assert ["external-failure"] * 2 == [caught.value.code, expired.value.code]
 
 
 @pytest.mark.parametrize(

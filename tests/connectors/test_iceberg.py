@@ -128,7 +128,7 @@ def test_streams_refuse_snapshots_that_remove_rows(table: Table) -> None:
     for start, hint in ((second, "streaming-skip-delete-snapshots"), (17, "checkpoint")):
         with pytest.raises(ExternalError) as caught:
             rows_between(table, start, last, {})
-        assert "iceberg-failed" == caught.value.code
+        assert "external-failure" == caught.value.code
         assert hint in (caught.value.hint or "")
     skipping = {"streaming-skip-delete-snapshots": "true"}
     assert [(3, "b3")] == rows_between(table, second, last, skipping)
@@ -179,5 +179,5 @@ def test_the_client_of_a_metastore_is_needed(
 
     with pytest.raises(NotFoundError) as caught:
         open_catalog("lake", {"catalog-type": kind, "uri": "thrift://localhost:1"})
-    assert "missing-extra" == caught.value.code
+    assert "missing-dependency" == caught.value.code
     assert module in str(caught.value)

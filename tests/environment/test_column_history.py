@@ -407,7 +407,7 @@ def test_a_column_is_in_no_layout_before_it_was_added() -> None:
     with pytest.raises(SchemaCoreError) as caught:
         FileAges(history, current).layout_with([("a",), ("b",)], "x.orc")
 
-    assert "file-age-unknown" == caught.value.code
+    assert "unreadable-file" == caught.value.code
 
 
 def test_a_file_of_others_has_a_dropped_row_or_the_one_that_was_added_again() -> None:
@@ -418,5 +418,5 @@ def test_a_file_of_others_has_a_dropped_row_or_the_one_that_was_added_again() ->
     with pytest.raises(SchemaCoreError) as caught:
         FileAges(history, [("a",), *row]).layout_with([("a",), *row], "x.orc")
 
-    assert "file-age-unknown" == caught.value.code
+    assert "unreadable-file" == caught.value.code
     assert "`r`" in caught.value.problem

@@ -283,7 +283,7 @@ def test_plan_files(env: TableEnvironment, tmp_path: Path) -> None:
     assert [item.name for item in path.parent.iterdir()] == ["plan.json"]
     with pytest.raises(NotFoundError) as missing:
         env.execute_sql("EXECUTE PLAN '/missing/plan.json'")
-    assert missing.value.code == "plan-not-found"
+    assert missing.value.code == "file-not-found"
     with pytest.raises(SchemaError, match="local file"):
         env.execute_sql("EXECUTE PLAN 's3://bucket/plan.json'")
     assert env.load_plan(PlanReference.from_file(f"file://{path}")).explain()

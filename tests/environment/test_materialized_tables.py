@@ -98,7 +98,7 @@ def test_a_table_that_another_process_refreshes_is_refused(environment: TableEnv
     change(environment, refresh_handler=RefreshState(running=running).to_handler())
     with pytest.raises(ConflictError) as error:
         environment.execute_sql("ALTER MATERIALIZED TABLE m REFRESH").wait()
-    assert "refresh-conflict" == error.value.code
+    assert "lock-not-available" == error.value.code
 
     ended = replace(running, owner=replace(Owner.this(), started=1))
     change(environment, refresh_handler=RefreshState(running=ended).to_handler())
@@ -115,7 +115,7 @@ def test_the_handler_of_another_program_is_kept(
     change(environment, refresh_handler=handler)
     with pytest.raises(SchemaCoreError) as error:
         environment.execute_sql("ALTER MATERIALIZED TABLE m SUSPEND")
-    assert "refresh-conflict" == error.value.code
+    assert "lock-not-available" == error.value.code
     assert handler == stored(environment).refresh_handler
 
 

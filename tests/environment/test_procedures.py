@@ -143,7 +143,7 @@ def test_a_planner_without_rows_cannot_compute_arguments() -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         made.execute_sql("CALL mine.`default`.repeat('x', 2)")
-    assert "unsupported-engine" == caught.value.code
+    assert "unsupported-ability" == caught.value.code
     assert 2 == len(list(made.execute_sql("CALL mine.`default`.`rows`()").collect()))
 
 

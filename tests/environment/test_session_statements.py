@@ -102,17 +102,15 @@ def test_on_conflict_is_refused_by_connectors_that_append(
     environment: TableEnvironment, table: str, action: str
 ) -> None:
     insert = f"INSERT INTO {table} VALUES (1) ON CONFLICT DO {action}"
-    assert code(environment, insert) == "on-conflict-not-supported"
-    assert code(environment, f"COMPILE PLAN 'none.json' FOR {insert}") == (
-        "on-conflict-not-supported"
-    )
-    assert code(environment, f"EXPLAIN {insert}") == "on-conflict-not-supported"
+    assert code(environment, insert) == "unsupported-ability"
+    assert code(environment, f"COMPILE PLAN 'none.json' FOR {insert}") == ("unsupported-ability")
+    assert code(environment, f"EXPLAIN {insert}") == "unsupported-ability"
     environment.execute_sql("BEGIN STATEMENT SET")
-    assert code(environment, insert) == "on-conflict-not-supported"
+    assert code(environment, insert) == "unsupported-ability"
     assert rows(environment, "END") == [("OK",)]
     with pytest.raises(SchemaCoreError) as caught:
         environment.create_statement_set().add_insert_sql(insert)
-    assert caught.value.code == "on-conflict-not-supported"
+    assert caught.value.code == "unsupported-ability"
     assert caught.value.text == insert
 
 
@@ -154,8 +152,8 @@ ON_CONFLICT = [
 #: What Flink's planner replies -> the code of the error.
 REFUSALS = {
     "required": "on-conflict-required",
-    "not-upsert": "on-conflict-not-supported",
-    "watermarks": "on-conflict-not-supported",
+    "not-upsert": "unsupported-ability",
+    "watermarks": "unsupported-ability",
     "TableException": "streaming-not-supported",
 }
 

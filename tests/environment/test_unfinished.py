@@ -211,7 +211,7 @@ def test_a_table_of_a_running_or_a_remote_process_is_left_alone(
 
     assert "table-exists" == code(environment, f"CREATE TABLE t {FILES} AS SELECT 1 AS a")
     for write in writes(environment):
-        assert "unfinished-table" == code_of(write)
+        assert "lock-not-available" == code_of(write)
     assert [RecoveryAction.CHECKED] == [item.action for item in environment.recover("t")]
     assert stored(environment) is not None
 
@@ -260,7 +260,7 @@ def test_a_write_does_not_wait_for_ever(
     monkeypatch.setattr(recovery, "COMMIT_TIMEOUT", 0.01)
     leave(environment, level=3, owner=Owner("elsewhere", 1, 1))
     for write in writes(environment):
-        assert "unfinished-table" == code_of(write)
+        assert "lock-not-available" == code_of(write)
     assert stored(environment) is not None
 
 
@@ -380,13 +380,16 @@ class Inserting(Planner):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ("ALTER TABLE t ADD b INT", "table-changed"),
-        ("ALTER TABLE t MODIFY a BIGINT", "table-changed"),
-        ("ALTER TABLE t RENAME a TO b", "table-changed"),
-        ("ALTER TABLE t SET ('csv.field-delimiter' = ';')", "table-changed"),
-        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 'x' AS a", "table-changed"),
-        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 2 AS a", "table-changed"),
-        ("DROP TABLE t; CREATE TABLE t (c INT) WITH ('connector' = 'print')", "table-changed"),
+        ("ALTER TABLE t ADD b INT", "concurrent-modification"),
+        ("ALTER TABLE t MODIFY a BIGINT", "concurrent-modification"),
+        ("ALTER TABLE t RENAME a TO b", "concurrent-modification"),
+        ("ALTER TABLE t SET ('csv.field-delimiter' = ';')", "concurrent-modification"),
+        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 'x' AS a", "concurrent-modification"),
+        (f"CREATE OR REPLACE TABLE t {FILES} AS SELECT 2 AS a", "concurrent-modification"),
+        (
+            "DROP TABLE t; CREATE TABLE t (c INT) WITH ('connector' = 'print')",
+            "concurrent-modification",
+        ),
         ("ALTER TABLE t ADD c AS a + 1", ""),
         ("ALTER TABLE t MODIFY a INT COMMENT 'x'", ""),
         ("DROP TABLE t", ""),

@@ -128,7 +128,7 @@ def test_an_installed_pyflink_is_replaced_only_by_an_option(
     replaced = run(command, tmp_path, text)
 
     assert UNREADABLE == refused.returncode
-    assert "error[pyflink-installed]: a package `pyflink` is installed in" in refused.stderr
+    assert "error[incompatible-installation]: a package `pyflink` is installed in" in refused.stderr
     assert "" == refused.stdout
     assert ("schema_core.pyflink\n", 0) == (replaced.stdout, replaced.returncode)
 
@@ -151,7 +151,7 @@ def test_a_program_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="No such file") as caught:
         run_program(tmp_path / "absent.py", [])
 
-    assert "program-not-found" == caught.value.code
+    assert "file-not-found" == caught.value.code
 
 
 def test_an_installed_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_an_installed_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path
     with pytest.raises(UnsupportedError) as caught:
         map_imports()
 
-    assert "pyflink-installed" == caught.value.code
+    assert "incompatible-installation" == caught.value.code
     assert str(tmp_path) in str(caught.value)
 
 

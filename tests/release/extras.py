@@ -40,7 +40,7 @@ env = TableEnvironment.create()
 try:
     env.execute_sql("EXPLAIN SELECT 1")
 except NotFoundError as error:
-    assert error.code == "missing-extra" and ".[spark]" in error.hint
+    assert error.code == "missing-dependency" and ".[spark]" in error.hint
 else:
     raise AssertionError("a job without Spark")
 """

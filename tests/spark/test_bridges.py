@@ -430,13 +430,13 @@ def test_invalid_rows_are_refused(environment: TableEnvironment, session: SparkS
         (lambda item: environment.create_temporary_view("v", item), "SELECT 1", "invalid-argument"),
         (lambda item: environment.from_pandas(item, None, 0), pd.DataFrame({"a": [1]}),
          "invalid-argument"),
-        (dry.from_arrow, pa.table({"a": [1]}), "unsupported-engine"),
+        (dry.from_arrow, pa.table({"a": [1]}), "unsupported-ability"),
     ]  # fmt: skip
 
     for use, given, code in refused:
         with pytest.raises(SchemaCoreError) as caught:
             use(given)
-        known = {code, "missing-extra"} if use == environment.from_polars else {code}
+        known = {code, "missing-dependency"} if use == environment.from_polars else {code}
         assert caught.value.code in known, given
 
 

@@ -87,5 +87,5 @@ def test_modules_are_sent_to_executors_outside_of_the_driver(master: str, expect
 def test_workers_that_cannot_run_functions_are_reported(message: str, problem: str) -> None:
     result = failure(RuntimeError(f"Job aborted.\n{message}\nmore"), JobStatus.FAILED)
 
-    assert ("incompatible-workers", problem) == (result.code, result.problem)
+    assert ("incompatible-installation", problem) == (result.code, result.problem)
     assert "job-failed" == failure(RuntimeError("No module named 'mine'"), JobStatus.FAILED).code

@@ -219,7 +219,7 @@ def test_a_new_table_requires_an_empty_directory(directory: Directory, prepared:
     if prepared:
         stage.abort()
 
-    assert ("path-not-empty", True) == (caught.value.code, bool(caught.value.hint))
+    assert ("target-not-empty", True) == (caught.value.code, bool(caught.value.hint))
     assert {"theirs": "x"} == content_of(directory)
     assert [] == hidden(directory)
 
@@ -805,7 +805,7 @@ def test_one_of_two_concurrent_creates_in_a_directory_succeeds(directory: Direct
 
     errors = in_threads(*map(committing, stages))
 
-    assert ["path-not-empty"] * 3 == [getattr(error, "code", repr(error)) for error in errors]
+    assert ["target-not-empty"] * 3 == [getattr(error, "code", repr(error)) for error in errors]
     assert 1 == len(content_of(directory))
     assert [] == hidden(directory)
 
@@ -842,7 +842,7 @@ def test_readers_see_each_overwrite_atomically(directory: Directory) -> None:
     reader.join()
 
     assert [] == errors
-    assert {"concurrent-writes"} >= {getattr(item, "code", repr(item)) for item in failed}
+    assert {"concurrent-modification"} >= {getattr(item, "code", repr(item)) for item in failed}
     assert seen
     assert {3} == {item.total() for item in seen}
     assert {1} == {len(item) for item in seen}
@@ -865,7 +865,7 @@ def test_a_read_during_continuous_commits_takes_the_lock(directory: Directory) -
 
     result = read_consistently(directory, None, files_while_committing)
 
-    assert ["committed"] * UNLOCKED_ATTEMPTS + ["write-locked"] == outcomes
+    assert ["committed"] * UNLOCKED_ATTEMPTS + ["lock-not-available"] == outcomes
     assert UNLOCKED_ATTEMPTS + 1 == len(result)
     assert [] == hidden(directory)
 
@@ -959,7 +959,7 @@ def test_waiting_for_a_held_lock_times_out(directory: Directory) -> None:
     release()
     take_lock(directory, timeout=0.1)()
 
-    assert "write-locked" == caught.value.code
+    assert "lock-not-available" == caught.value.code
     assert [] == hidden(directory)
 
 

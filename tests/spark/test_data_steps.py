@@ -174,7 +174,7 @@ def test_a_process_of_another_host_is_taken_over_on_request(
 
     with pytest.raises(SchemaCoreError) as caught:
         migrator.upgrade()
-    assert "migration-running" == caught.value.code
+    assert "lock-not-available" == caught.value.code
     migrator.upgrade(take_over=True)
 
     assert ["applied"] == states(migrator)
@@ -206,7 +206,7 @@ def test_a_migration_is_taken_over_from_a_process_that_still_runs(
     with pytest.raises(SchemaCoreError) as caught:
         make(CREATE, SPLIT).upgrade()
 
-    assert "migration-running" == caught.value.code
+    assert "lock-not-available" == caught.value.code
     migrator = make(CREATE, SPLIT)
     assert ["applied", "applied"] == states(migrator)
     assert [(1, "Ada", 36), (3, None, None)] == rows(
@@ -234,7 +234,7 @@ def test_a_step_that_may_still_run_is_not_corrected_by_a_take_over(
     with pytest.raises(SchemaCoreError) as caught:
         make(CREATE, text.format("0", "x")).upgrade()
 
-    assert "migration-running" == caught.value.code
+    assert "lock-not-available" == caught.value.code
     migrator = make(CREATE, text.format("0", "y"))
     assert ["applied", "applied"] == states(migrator)
     assert [("0", "y")] == rows(migrator, "SELECT age, name FROM people WHERE id = 3")
@@ -490,7 +490,7 @@ def test_rows_that_others_write_meanwhile_are_not_lost(
     monkeypatch.setattr(FileStage, "prepare", insert_before)
     with pytest.raises(SchemaCoreError) as caught:
         migrator.upgrade()
-    assert "table-changed" == caught.value.code
+    assert "concurrent-modification" == caught.value.code
     names = "SELECT id, name FROM people WHERE id > 2"
     assert [(3, "Plato"), (4, "Hypatia")] == rows(migrator, names)
 

@@ -73,7 +73,7 @@ def test_rows_are_changed(run: Run, environment: TableEnvironment, tmp_path: Pat
     first = "SELECT a, b FROM t /*+ OPTIONS('versionAsOf' = '1') */ ORDER BY a"
     with pytest.raises(SchemaCoreError) as caught:  # the version has no column b
         run(first)
-    assert "source-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
     catalog = environment.get_catalog("lake")
     assert isinstance(catalog, DeltaCatalog)
     environment.get_config().set("table.local-time-zone", "UTC")
@@ -222,7 +222,7 @@ def test_unknown_features_are_refused(run: Run, tmp_path: Path) -> None:
 
     with pytest.raises(SchemaCoreError) as caught:
         run("SELECT * FROM t")
-    assert caught.value.code in ("version-not-supported", "delta-failed")
+    assert caught.value.code in ("version-not-supported", "external-failure")
     assert "typeWidening" in str(caught.value)
 
 

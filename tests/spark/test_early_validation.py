@@ -63,7 +63,7 @@ RUNS: dict[str, Callable[[TableEnvironment, str], object]] = {
         ("misspelt", "unknown-option"),
         ("invalid", "invalid-option-value"),
         ("absent", "factory-not-found"),
-        ("unreadable", "unsupported-direction"),
+        ("unreadable", "unsupported-ability"),
     ],
 )
 def test_invalid_sources_are_refused_before_spark_is_started(

@@ -234,7 +234,7 @@ def test_fields_of_csv_are_not_read_by_another_position(
     with pytest.raises(SchemaCoreError, match="older than a change of the fields") as caught:
         rows_of(environment, "SELECT * FROM t")
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -247,7 +247,7 @@ def test_a_column_that_is_not_null_is_not_filled(
     with pytest.raises(SchemaCoreError, match="no column 'b', which is NOT NULL") as caught:
         rows_of(environment, "SELECT * FROM t")
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 # --- files of other programs ---------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_files_of_others_with_a_name_used_twice_are_refused(
     with pytest.raises(SchemaCoreError) as caught:
         rows_of(environment, "SELECT * FROM t")
 
-    assert "file-age-unknown" == caught.value.code
+    assert "unreadable-file" == caught.value.code
     assert "`b`" in caught.value.problem
 
 
@@ -332,7 +332,7 @@ def test_orc_files_without_names_are_read_by_position_until_columns_are_moved(
     with pytest.raises(SchemaCoreError, match="columns have been moved") as caught:
         rows_of(environment, "SELECT * FROM t")
 
-    assert "file-age-unknown" == caught.value.code
+    assert "unreadable-file" == caught.value.code
 
 
 def test_a_header_names_the_columns_in_any_order(
@@ -435,16 +435,16 @@ def test_files_of_a_dropped_table_are_read_by_name_or_refused(
 
 #: Files that do not have the columns of a table.
 EXPECTED: Mapping[tuple[str, str], str] = {
-    ("csv", BA): "file-age-unknown",
-    ("csv", "a STRING"): "file-age-unknown",
-    ("csv", f"{AB}, c STRING"): "file-age-unknown",
-    ("csv", "c STRING, d STRING"): "file-age-unknown",
+    ("csv", BA): "unreadable-file",
+    ("csv", "a STRING"): "unreadable-file",
+    ("csv", f"{AB}, c STRING"): "unreadable-file",
+    ("csv", "c STRING, d STRING"): "unreadable-file",
     **{
         ("csv with header", columns): "job-failed"
         for columns in ("a STRING", f"{AB}, c STRING", "c STRING, d STRING")
     },
     **{
-        (form, columns): "file-schema-mismatch"
+        (form, columns): "schema-mismatch"
         for form in ("parquet", "orc", "avro")
         for columns in (f"{AB}, c STRING", "c STRING, d STRING")
     },
@@ -461,7 +461,7 @@ def test_fields_of_csv_of_a_dropped_table_are_not_read_by_another_position(
     with pytest.raises(SchemaCoreError, match="was written with other columns") as caught:
         rows_of(environment, "SELECT * FROM t")
 
-    assert "file-age-unknown" == caught.value.code
+    assert "unreadable-file" == caught.value.code
 
 
 def test_streams_of_csv_refuse_files_of_a_dropped_table(
@@ -503,6 +503,6 @@ def test_files_of_another_job_of_spark_are_read_by_name_or_by_the_declared_posit
             results.append((error.code,))
         run(environment, "DROP TABLE t")
 
-    lacking = "job-failed" if form in {"json", "csv", "csv with header"} else "file-schema-mismatch"
+    lacking = "job-failed" if form in {"json", "csv", "csv with header"} else "schema-mismatch"
     moved = ("a1", "b1") if form == "csv" else ("b1", "a1")
     assert [("a1", "b1"), moved, (lacking,)] == results

@@ -106,7 +106,7 @@ def test_a_new_table_requires_an_empty_directory(
     for create in ("CREATE", "CREATE OR REPLACE"):
         with pytest.raises(SchemaCoreError) as caught:
             environment.execute_sql(f"{create} TABLE t {at(tmp_path)} AS SELECT 1 AS a")
-        assert ("path-not-empty", True) == (caught.value.code, bool(caught.value.hint))
+        assert ("target-not-empty", True) == (caught.value.code, bool(caught.value.hint))
 
     assert ["theirs.csv"] == names(tmp_path / "t")
     assert [] == environment.list_tables()
@@ -180,7 +180,7 @@ def test_replace_at_another_path_leaves_the_old_files_and_those_of_others(
     (tmp_path / "theirs" / "data.csv").write_text("7\n")
     with pytest.raises(SchemaCoreError) as caught:
         replaced.execute_sql(f"REPLACE TABLE t {at(tmp_path, 'theirs')} AS SELECT 9 AS z")
-    assert "path-not-empty" == caught.value.code
+    assert "target-not-empty" == caught.value.code
     assert [(1, "x"), (2, "y")] == rows(replaced)
     old = names(tmp_path / "t")
     replaced.execute_sql(f"REPLACE TABLE t {at(tmp_path, 'new')} AS SELECT 9 AS z")

@@ -64,7 +64,7 @@ def test_a_narrower_type_is_refused_with_file_column_and_types(
     error = caught.value
     column = "'a.element'" if declared.startswith("ARRAY") else "'a'"
     inner = declared.removeprefix("ARRAY<").removesuffix(">" * declared.startswith("ARRAY"))
-    assert "file-schema-mismatch" == error.code
+    assert "schema-mismatch" == error.code
     assert "/a table/part-" in error.problem
     assert f": column {column} is {found}, but is declared as {inner[:4]}" in error.problem
     assert f"declare the column as {found}" in (error.hint or "")
@@ -104,7 +104,7 @@ def test_strings_are_read_as_bytes_from_parquet_only(read: Read, form: str) -> N
         return
     with pytest.raises(ExternalError) as caught:
         read(form, "a BYTES", "'x' AS a")
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 def test_files_of_several_widths_are_read_together(read: Read, form: str) -> None:
@@ -120,7 +120,7 @@ def test_a_column_that_no_file_has_is_refused(read: Read, form: str) -> None:
     with pytest.raises(ExternalError) as caught:
         read(form, "a INT, coler STRING", "1 AS a, 'red' AS color")
 
-    assert ("file-schema-mismatch", "no file has a column 'coler'") == (
+    assert ("schema-mismatch", "no file has a column 'coler'") == (
         caught.value.code,
         caught.value.problem.partition(",")[0],
     )
@@ -136,7 +136,7 @@ def test_a_not_null_column_that_a_file_lacks_is_refused(
     with pytest.raises(ExternalError) as caught:
         read(form, columns, old, new)
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
     assert "which is NOT NULL" in caught.value.problem
 
 
@@ -146,7 +146,7 @@ def test_a_file_that_cannot_be_read_is_named(read: Read, form: str, tmp_path: Pa
     with pytest.raises(ExternalError) as caught:
         read(form, "a INT")
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
     assert f"cannot read the footer of file '{tmp_path}/a table/part-x'" in caught.value.problem
 
 
@@ -154,7 +154,7 @@ def test_names_of_columns_are_case_sensitive(read: Read, form: str) -> None:
     with pytest.raises(ExternalError) as caught:
         read(form, "A INT", "1 AS a")
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 # --- columns without NULL ------------------------------------------------------------------------

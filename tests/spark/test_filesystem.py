@@ -158,7 +158,7 @@ def test_a_missing_directory_is_refused(session: SparkSession, table: Make) -> N
     with pytest.raises(ExternalError) as caught:
         rows(session, table(PRICES))
 
-    assert "files-not-found" == caught.value.code
+    assert "file-not-found" == caught.value.code
 
 
 def test_unknown_metadata_is_refused(table: Make) -> None:
@@ -272,7 +272,7 @@ def test_a_hidden_file_is_refused(
     with pytest.raises(ExternalError) as caught:
         rows(session, table(schema, options={"path": str(tmp_path / name)}))
 
-    assert "files-not-found" == caught.value.code
+    assert "file-not-found" == caught.value.code
 
 
 def test_unreadable_lines_of_json_are_skipped_on_request(
@@ -570,7 +570,7 @@ def test_the_directory_of_a_partition_is_read_as_flink_writes_it(
 
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT * FROM t").collect()
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
     assert f"'p={unquote(value)}'" in caught.value.problem
 
 
@@ -652,7 +652,7 @@ def test_a_file_outside_of_the_partitions_is_refused(
     with pytest.raises(ExternalError) as caught:
         list(environment.execute_sql("SELECT * FROM t").collect())
 
-    assert "file-schema-mismatch" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
     assert "has no value of the partition column" in caught.value.problem
 
 
@@ -711,7 +711,7 @@ def test_files_that_cannot_be_read_are_named(environment: TableEnvironment, tmp_
         list(environment.execute_sql("SELECT a FROM damaged").collect())
     with pytest.raises(ExternalError, match=r"different partition columns: \(p\) and") as caught:
         list(environment.execute_sql("SELECT a FROM uneven").collect())
-    assert caught.value.code == "file-schema-mismatch"
+    assert caught.value.code == "schema-mismatch"
 
 
 @pytest.mark.parametrize("form", ["parquet", "orc"])

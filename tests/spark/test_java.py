@@ -59,7 +59,7 @@ def test_without_java_the_error_lists_what_was_found(
     with pytest.raises(NotFoundError) as caught:
         find_java({"JAVA_HOME": str(runtime(tmp_path / "a", "11.0.2")), "PATH": ""})
 
-    assert "java-not-found" == caught.value.code
+    assert "missing-dependency" == caught.value.code
     assert "JAVA_HOME is 11" in caught.value.problem
 
 

@@ -280,9 +280,9 @@ def test_types_and_columns_that_the_database_does_not_have(pg: Tables) -> None:
             ("a TIMESTAMP(9)", "type-not-supported", "a precision of at most 6"),
             ("a MAP<INT, INT>", "type-not-supported", "MAP<INT, INT>"),
             ("a ARRAY<ARRAY<INT>>", "type-not-supported", "ARRAY<INT>"),
-            ("a DOUBLE", "jdbc-type-mismatch", "cannot read PostgreSQL's int4 as DOUBLE"),
-            ("z TIMESTAMP(6)", "jdbc-type-mismatch", "timestamptz"),
-            ("b INT", "column-not-in-database", "column 'b'"),
+            ("a DOUBLE", "schema-mismatch", "cannot read PostgreSQL's int4 as DOUBLE"),
+            ("z TIMESTAMP(6)", "schema-mismatch", "timestamptz"),
+            ("b INT", "schema-mismatch", "column 'b'"),
         )
     ):
         pg.create(f"t{position}", column, "t")
@@ -295,9 +295,9 @@ def test_values_that_the_database_would_round_are_not_written(pg: Tables) -> Non
     pg.create("t", "n DECIMAL(10, 2)", "t")
     pg.create("t2", "ts TIMESTAMP(3)", "t")
 
-    assert pg.code("INSERT INTO t VALUES (1.25)")[0] == "jdbc-type-mismatch"
+    assert pg.code("INSERT INTO t VALUES (1.25)")[0] == "schema-mismatch"
     assert pg.code("INSERT INTO t2 VALUES (TIMESTAMP '2024-01-01 00:00:00.999')")[0] == (
-        "jdbc-type-mismatch"
+        "schema-mismatch"
     )
 
 
@@ -430,7 +430,7 @@ def test_types_are_read_as_the_rules_of_compatibility_say(
         if refused.get(old) == new or (is_refused and database == "pg" and place % 6 == 0):
             tables.create(f"r{place}", f"{columns[old]} {new}", "w")
             code, _ = tables.code(f"SELECT {columns[old]} FROM r{place}")
-            expected = {"jdbc-type-mismatch"} if database == "pg" and is_refused else {"job-failed"}
+            expected = {"schema-mismatch"} if database == "pg" and is_refused else {"job-failed"}
             assert (old, new, code in expected) == (old, new, True)
     assert {readings[pair] for pair in refused.items()} >= {Reading.AT_RISK}
 
@@ -494,7 +494,7 @@ def test_partitioned_scans_select_the_rows_within_the_bounds(pg: Tables) -> None
     assert pg.rows("SELECT COUNT(*), MIN(id), MAX(id) FROM t") == [(50, 11, 60)]
     assert "numPartitions=4" in pg.environment.explain_sql("SELECT s FROM t")
     assert pg.rows("SELECT s FROM t WHERE id = 60") == [("n60",)]
-    assert pg.code("SELECT * FROM s")[0] == "jdbc-type-mismatch"
+    assert pg.code("SELECT * FROM s")[0] == "schema-mismatch"
 
 
 LOOKUP = "SELECT l.id, r.s FROM l LEFT JOIN {} FOR SYSTEM_TIME AS OF l.pt AS r ON l.id = r.id"
@@ -550,7 +550,7 @@ def test_lookups_are_retried(
     if retries >= 2 and waits:
         assert [(1, "a")] == looked_up.rows(query)
     else:
-        assert "jdbc-failed" == looked_up.code(query)[0]
+        assert "external-failure" == looked_up.code(query)[0]
     assert waits == slept
 
 
@@ -855,7 +855,7 @@ def test_a_job_that_fails_writes_nothing(pg: Tables) -> None:
     assert "no unique or exclusion constraint" in pg.code("INSERT INTO u VALUES (1, 'x')")[1]
     options = ", ".join(f"'{key}' = '{value}'" for key, value in pg.options.items())
     create = f"CREATE TABLE made WITH ({options}, 'table-name' = 't') AS SELECT 2 AS a, 'x' AS v"
-    assert pg.code(create)[0] == "table-not-empty"
+    assert pg.code(create)[0] == "target-not-empty"
 
 
 ISOLATED = "SET 'table.ctas.atomicity-enabled' = 'true'"
@@ -884,7 +884,7 @@ def test_tables_are_created_and_replaced_together_with_their_rows(
 
     tables.insert(create)
     assert [tuple(item) for item in tables.run(f"SELECT a, b FROM {name}")] == [(1, "y")]
-    assert tables.code(create.replace("TABLE t ", "TABLE u "))[0] == "table-not-empty"
+    assert tables.code(create.replace("TABLE t ", "TABLE u "))[0] == "target-not-empty"
     tables.run(f"CREATE INDEX own ON {name} (b)")
     replace = create.replace("CREATE", "REPLACE")
     tables.insert(replace.replace("'x'", "'z'").replace("1, 'y'", "2, 'y'"))
@@ -1135,7 +1135,7 @@ def test_passwords_are_not_shown(pg: Tables) -> None:
 
     for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)", "SELECT * FROM u"):
         code, message = pg.code(statement)
-        assert (code, PASSWORD in message) == ("jdbc-failed", False)
+        assert (code, PASSWORD in message) == ("external-failure", False)
 
 
 @pytest.mark.parametrize(

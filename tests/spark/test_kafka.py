@@ -285,7 +285,7 @@ def test_the_packages_that_are_missing_are_named(
 
     for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (1)"):
         result, message = code(environment, statement)
-        assert result == "missing-kafka"
+        assert result == "missing-dependency"
         assert "org.apache.spark:spark-sql-kafka-0-10_2.13:4." in message
         assert install_command("kafka") in message
         assert "made-up-secret" not in message

@@ -123,7 +123,7 @@ def test_other_keys_are_refused(env: TableEnvironment, monkeypatch: pytest.Monke
     with pytest.raises(SchemaCoreError) as caught:
         env.execute_sql("SELECT a FROM t WHERE n = 9")
 
-    assert "invalid-connector-result" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 def test_target_columns(env: TableEnvironment) -> None:

@@ -160,7 +160,7 @@ def test_blackhole_computes_every_column(environment: TableEnvironment) -> None:
 @pytest.mark.parametrize(
     ("statement", "code"),
     [
-        ("SELECT * FROM s", "unsupported-direction"),
+        ("SELECT * FROM s", "unsupported-ability"),
         ("INSERT OVERWRITE s VALUES (1)", "unsupported-ability"),
     ],
 )

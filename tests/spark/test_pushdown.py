@@ -315,4 +315,4 @@ def test_filters_that_are_neither_accepted_nor_remain_are_refused(
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT a FROM t WHERE b = 1").collect()
 
-    assert caught.value.code == "invalid-connector-result"
+    assert caught.value.code == "schema-mismatch"

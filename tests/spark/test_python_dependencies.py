@@ -138,7 +138,7 @@ def test_what_cannot_be_sent_is_refused(tmp_path: Path) -> None:
     for call, problem in calls:
         with pytest.raises(SchemaCoreError, match=problem) as caught:
             call()
-        assert "python-dependency-failed" == caught.value.code
+        assert "incompatible-installation" == caught.value.code
 
 
 def test_required_packages_are_installed_from_a_directory(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_a_file_that_others_replace_fails_the_job(
 
     with pytest.raises(ConflictError) as caught:
         run(environment, "DELETE FROM t WHERE id = 1")
-    assert "table-changed" == caught.value.code
+    assert "concurrent-modification" == caught.value.code
     assert 4 == len(rows_of(environment))
 
 

@@ -84,8 +84,7 @@ def test_other_columns_or_types_are_refused(
         environment.execute_sql("SELECT 1 FROM t").collect()
 
     expected = [
-        ("invalid-connector-result", f"connector 'frames' returned {problem}")
-        for problem in problems
+        ("schema-mismatch", f"connector 'frames' returned {problem}") for problem in problems
     ]
     assert expected == [
         (diagnostic.code, diagnostic.message) for diagnostic in caught.value.diagnostics
@@ -190,7 +189,7 @@ def test_what_is_not_a_frame_is_refused(
     with pytest.raises(ExternalError) as caught:
         environment.execute_sql("SELECT * FROM t").collect()
 
-    assert "invalid-connector-result" == caught.value.code
+    assert "schema-mismatch" == caught.value.code
 
 
 #: Type, a Spark SQL value with a forbidden NULL in it, how the place is described.

@@ -67,7 +67,7 @@ def test_types_are_compared(environment: TableEnvironment, tmp_path: Path) -> No
     create(environment, "fewer", "(t TIMESTAMP(3))", **options)
     error = refused(environment, "SELECT * FROM other")
 
-    assert [diagnostic.code for diagnostic in error.diagnostics] == ["source-schema-mismatch"] * 3
+    assert [diagnostic.code for diagnostic in error.diagnostics] == ["schema-mismatch"] * 3
     assert "column 'a' is int in the data source, but BIGINT in the table" in str(error)
     assert "no column 'c'" in str(error)
     (read,) = rows(environment, "SELECT * FROM fewer")
@@ -99,7 +99,7 @@ def test_overwriting_and_partitions(environment: TableEnvironment, tmp_path: Pat
     statement = (
         f"CREATE TABLE r WITH ('connector' = 'spark', 'format' = 'orc', 'path' = '{plain['path']}')"
     )
-    assert refused(environment, f"{statement} AS SELECT 1 AS a").code == "path-not-empty"
+    assert refused(environment, f"{statement} AS SELECT 1 AS a").code == "target-not-empty"
     appending = statement.replace("path'", "sink.mode' = 'error', 'path'")
     assert "PATH_ALREADY_EXISTS" in str(refused(environment, f"{appending} AS SELECT 1 AS a"))
 
@@ -168,7 +168,7 @@ def test_reading_with_filters_and_writing(environment: TableEnvironment, tmp_pat
     environment.execute_sql("INSERT OVERWRITE p VALUES (2, 'b')")
     written = [json.loads(line) for line in log.read_text().splitlines()]
     assert written == [[False, 1, "a"], [True, 2, "b"]]
-    assert refused(environment, "SELECT * FROM wrong").code == "source-schema-mismatch"
+    assert refused(environment, "SELECT * FROM wrong").code == "schema-mismatch"
 
 
 def test_nothing_is_imported_that_is_not_allowed(environment: TableEnvironment) -> None:
@@ -209,14 +209,14 @@ def test_create_table_as_writes_or_is_refused_before_anything_is_created(
     environment.execute_sql(f"CREATE TABLE p WITH ({options}Orders') {query}").wait()
     assert json.loads((tmp_path / "log").read_text()) == [False, 1, "x"]
 
-    for name, code in (("ReadOnly", "unsupported-direction"), ("No", "not-loadable")):
+    for name, code in (("ReadOnly", "unsupported-ability"), ("No", "not-loadable")):
         error = refused(environment, f"CREATE TABLE q WITH ({options}{name}') {query}")
         assert error.code == code
     error = refused(environment, f"CREATE TABLE q WITH ('connector' = 'spark') {query}")
     assert error.code == "missing-option"
     assert environment.list_tables() == ["p"]
     create(environment, "w", "(id INT)", **{"connector": "python", "class": f"{MODULE}.WriteOnly"})
-    assert refused(environment, "SELECT * FROM w").code == "unsupported-direction"
+    assert refused(environment, "SELECT * FROM w").code == "unsupported-ability"
 
 
 # --- CREATE and REPLACE TABLE AS -----------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_new_files_are_staged_and_replaced_as_a_whole(
     assert ["a b%c?d"] == [path.name for path in tmp_path.iterdir()]
     with pytest.raises(SchemaError) as caught:
         run(create.replace("TABLE t ", "TABLE u "))
-    assert "path-not-empty" == caught.value.code
+    assert "target-not-empty" == caught.value.code
     environment.execute_sql("RESET 'table.ctas.atomicity-enabled'")
     before = environment.get_create_statement("t")
     with pytest.raises(ExternalError):

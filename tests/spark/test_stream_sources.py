@@ -78,7 +78,7 @@ def test_rate_refuses_other_columns_options_and_batch_jobs(env: TableEnvironment
     options = f"{rate}, 'rows-per-second' = '0'"
     assert "invalid-option-value" == refused(env, "`value` BIGINT", options)[0]
     insert = "INSERT INTO wrong VALUES (1)"
-    assert "unsupported-direction" == refused(env, "`value` BIGINT", rate, insert)[0]
+    assert "unsupported-ability" == refused(env, "`value` BIGINT", rate, insert)[0]
     env.execute_sql("SET 'execution.runtime-mode' = 'batch'")
     assert "unbounded-table" == refused(env, "`value` BIGINT", rate)[0]
 

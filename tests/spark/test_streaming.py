@@ -171,7 +171,7 @@ def test_create_table_as(env: TableEnvironment, source: Files, tmp_path: Path) -
         " (VALUES (9)) AS q(id)",
     )
     again.wait()
-    assert "job-already-runs" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
+    assert "lock-not-available" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
     assert JobStatus.RUNNING is job.get_job_status().result()
     assert JobStatus.CANCELED is ended(job)
 
@@ -183,7 +183,7 @@ def test_create_table_as(env: TableEnvironment, source: Files, tmp_path: Path) -
     assert JobStatus.CANCELED is ended(job)
     assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, LOWER(v) FROM s")
     env.execute_sql("DROP TABLE t")
-    assert "checkpoint-exists" == refused(env, "CREATE " + statement.format(""))
+    assert "checkpoint-mismatch" == refused(env, "CREATE " + statement.format(""))
     rmtree(tmp_path / "t")
     env.execute_sql(f"CREATE TABLE t (id INT, v STRING) WITH ({sink('t', tmp_path)})")
     assert "checkpoint-mismatch" == refused(env, "INSERT INTO t SELECT id, UPPER(v) FROM s")
@@ -206,7 +206,7 @@ def test_a_statement_set_is_one_job(env: TableEnvironment, source: Files, tmp_pa
     assert [(job.get_job_id(), "all", "RUNNING")] == listed
     arrived(env, "SELECT * FROM t", 2)
     assert [-2, -1, 1, 2] == [row[0] for row in arrived(env, "SELECT * FROM u", 4)]
-    assert "job-already-runs" == refused(env, block)
+    assert "lock-not-available" == refused(env, block)
     env.execute_sql(f"STOP JOB '{job.get_job_id()}'")
     assert JobStatus.CANCELED is job.get_job_status().result()
     names = {path.name for path in (tmp_path / "checkpoints" / "all").iterdir()}
@@ -228,7 +228,7 @@ def test_a_statement_set_is_one_job(env: TableEnvironment, source: Files, tmp_pa
     source.add("3.csv", "4,y\n")
     with pytest.raises(ConflictError) as caught:
         job.wait(round(TIMEOUT * 1000))
-    assert "table-changed" == caught.value.code
+    assert "concurrent-modification" == caught.value.code
     assert f"in the job 'insert into {path}.u'" in caught.value.__notes__
     assert not [thread for thread in threading.enumerate() if "schema-core sink" in thread.name]
 
@@ -283,7 +283,7 @@ def test_a_job_continues_with_a_schema_that_reads_what_it_has_read(
     env.execute_sql("ALTER TABLE s MODIFY id INT")
     with pytest.raises(ConflictError) as caught:
         env.execute_sql(statement)
-    assert "checkpoint-schema-mismatch" == caught.value.code
+    assert "checkpoint-mismatch" == caught.value.code
     shown = "column 'id' of default_catalog.default_database.s: flink does not read BIGINT as INT"
     assert shown in caught.value.problem
     env.execute_sql("ALTER TABLE s MODIFY id BIGINT")
@@ -302,7 +302,7 @@ def test_a_table_that_others_alter_ends_the_job(
     with pytest.raises(SchemaCoreError) as caught:
         job.wait(int(TIMEOUT * 1000))
 
-    assert "table-changed" == caught.value.code
+    assert "concurrent-modification" == caught.value.code
     assert 1 == len(list((tmp_path / "t").glob("*.parquet")))
 
 
@@ -496,7 +496,7 @@ def test_runs_that_begin_at_once(tmp_path: Path) -> None:
     again.begin()
     again.end()
 
-    assert "job-already-runs" == caught.value.code
+    assert "lock-not-available" == caught.value.code
     assert text == (tmp_path / "job" / "job.json").read_text()
     assert first.id == again.id
     assert first.id in text
@@ -559,7 +559,7 @@ def test_schemas_with_which_a_job_continues(
     if problem is not None:
         with pytest.raises(ConflictError) as caught:
             checkpoint_in(directory, "job", new, creates=False)
-        assert "checkpoint-schema-mismatch" == caught.value.code
+        assert "checkpoint-mismatch" == caught.value.code
         assert problem in caught.value.problem
         return
     then = checkpoint_in(directory, "job", new, creates=False)

@@ -134,7 +134,7 @@ def test_an_error_of_the_library_is_a_row(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "examine", lambda *_: 1 / 0)
 
     (result,) = sweep_map(ORDERS).diagnostics
-    assert "definition-not-examined" == result.code
+    assert "unclassified-error" == result.code
     assert "ZeroDivisionError" in result.message
 
 

@@ -52,7 +52,7 @@ class DeltaCatalog(StoredCatalog[Any]):
 
     Raises:
         SchemaError: with code `invalid-argument`, `invalid-name` or `invalid-option-value`.
-        NotFoundError: with code `missing-extra` without deltalake.
+        NotFoundError: with code `missing-dependency` without deltalake.
     """
 
     capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS})

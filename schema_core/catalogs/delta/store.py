@@ -214,7 +214,7 @@ class DeltaStore:
         if directory.exists() and any(directory.iterdir()):
             raise ExternalError(
                 f"the directory {directory.name!r} of the new table has files",
-                code="delta-failed",
+                code="external-failure",
                 hint="use another name, or move the files",
             )
         require_no_chosen_options(value.options, {}, CHOSEN, CONNECTOR_HINT)

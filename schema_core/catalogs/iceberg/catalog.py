@@ -55,7 +55,7 @@ class IcebergCatalog(StoredCatalog[Any]):
 
     Raises:
         SchemaError: with code `invalid-argument`, `invalid-name` or `missing-option`.
-        NotFoundError: with code `missing-extra` without pyiceberg.
+        NotFoundError: with code `missing-dependency` without pyiceberg.
     """
 
     capabilities: frozenset[Capability] = frozenset({Capability.VERSIONS, Capability.PROCEDURES})

@@ -474,7 +474,7 @@ class IcebergStore:
     def register(self, table: str, metadata_file: str) -> str:
         """Add a table to the catalog, whose files exist, and return its path.
 
-        Errors: `invalid-path`, `table-exists`, `database-not-found`, `iceberg-failed` for a
+        Errors: `invalid-path`, `table-exists`, `database-not-found`, `external-failure` for a
         file that is not Iceberg's metadata of a table.
         """
         *namespace, name = _table_names(table)

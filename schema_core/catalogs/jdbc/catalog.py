@@ -49,7 +49,7 @@ class JdbcCatalog(Catalog):
 
     Raises:
         SchemaError: with code `invalid-option-value`, `invalid-name` or `invalid-argument`.
-        NotFoundError: with code `missing-extra` without SQLAlchemy.
+        NotFoundError: with code `missing-dependency` without SQLAlchemy.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class JdbcCatalog(Catalog):
         return f"JdbcCatalog({self._name!r}, {self._base!r})"
 
     def open(self) -> None:
-        """Connect to the default database (`jdbc-failed`, `missing-driver`)."""
+        """Connect to the default database (`external-failure`, `missing-dependency`)."""
         with self._server.inspect(self._default):
             pass
 
@@ -151,7 +151,7 @@ class JdbcCatalog(Catalog):
         Raises:
             NotFoundError: with code `table-not-found`.
             UnsupportedError: with code `type-not-supported` for a column of another type.
-            ExternalError: with code `jdbc-failed`.
+            ExternalError: with code `external-failure`.
         """
         schema, table = self._require_table(table_path)
         database, server = table_path.database_name, self._server

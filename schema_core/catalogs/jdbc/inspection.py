@@ -61,7 +61,7 @@ class Server:
     def inspect(self, database: str) -> Iterator[sa.Inspector]:
         """Return a context with the inspector of a database.
 
-        Errors: `jdbc-failed`, and `missing-driver` without the driver of the database.
+        Errors: `external-failure`, and `missing-dependency` without the driver of the database.
         """
         failure = None
         try:
@@ -71,7 +71,7 @@ class Server:
         except ModuleNotFoundError as error:
             raise NotFoundError(
                 f"the driver {error.name!r} is not installed",
-                code="missing-driver",
+                code="missing-dependency",
                 hint=install_hint(error.name or ""),
             ) from None
         try:
@@ -83,7 +83,7 @@ class Server:
             failure = _message(error)
         if failure:  # raised here, the error has no __context__ with values
             raise ExternalError(
-                f"the database {show(database)} cannot be read: {failure}", code="jdbc-failed"
+                f"the database {show(database)} cannot be read: {failure}", code="external-failure"
             )
 
     def databases(self, default: str) -> list[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def entry_store(url: str, username: str | None, password: str | None) -> EntryStore:
     """Return the entries of the database at this URL; imports SQLAlchemy.
 
-    Errors: `missing-extra` without SQLAlchemy, `missing-driver` without the database's driver.
+    Errors: `missing-dependency` without SQLAlchemy or the database's driver.
     """
     require_modules("sqlalchemy")
     from schema_core.catalogs.sql.entries import EntryStore  # imports SQLAlchemy
@@ -199,7 +199,7 @@ class SqlCatalog(StoredCatalog[SqlObject]):
     Raises:
         SchemaError: with code `invalid-option-value` for the URL, or a warehouse that is not such
             a path, or `exposed-secret` for a URL with a password.
-        NotFoundError: with code `missing-extra` or `missing-driver`.
+        NotFoundError: with code `missing-dependency`.
 
     >>> catalog = SqlCatalog("shop", "sqlite://")
     >>> catalog.open()

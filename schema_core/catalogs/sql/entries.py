@@ -343,7 +343,8 @@ def _names_starting_with(prefix: str, has_ranges: bool) -> sa.Select[Any]:
 class EntryStore:
     """The entries in the database at a SQLAlchemy URL.
 
-    Errors: `invalid-option-value`, `exposed-secret` for a URL with a password, `missing-driver`.
+    Errors: `invalid-option-value`, `exposed-secret` for a URL with a password,
+    `missing-dependency`.
     """
 
     def __init__(self, url: str, username: str | None = None, password: str | None = None) -> None:
@@ -434,7 +435,7 @@ def _engine(address: sa.URL) -> sa.Engine:
     except ModuleNotFoundError as error:
         raise NotFoundError(
             f"the driver {error.name!r} is not installed",
-            code="missing-driver",
+            code="missing-dependency",
             hint=install_hint(error.name or ""),
         ) from None
     except NoSuchModuleError:

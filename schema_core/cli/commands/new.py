@@ -131,7 +131,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
 
     Raises:
         SchemaError: as `package_name`.
-        AlreadyExistsError: with code `path-not-empty` if the directory contains something.
+        AlreadyExistsError: with code `target-not-empty` if the directory contains something.
         ExternalError: with code `file-system-failed` if a file cannot be written.
     """
     names = package_name(kit, name)
@@ -141,7 +141,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
         if target.is_dir() and any(target.iterdir()):
             raise AlreadyExistsError(
                 f"the directory {str(target)!r} is not empty",
-                code="path-not-empty",
+                code="target-not-empty",
                 hint="name another directory: --directory DIR",
             )
         with _stage_files(target) as root:

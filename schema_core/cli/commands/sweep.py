@@ -77,7 +77,7 @@ def sweep_catalog(
     ):
         if results is not None and results.exists():
             problem = f"the directory {str(results)!r} exists"
-            raise SchemaError(problem, code="path-not-empty", hint="name a new one")
+            raise SchemaError(problem, code="target-not-empty", hint="name a new one")
         spark_job = SparkJob(session.open_session(), f"sweep of {source}", sweep_portions)
         job = submit(JobGraph("spark", spark_job, ()))
         follow(job, quiet)

@@ -93,7 +93,7 @@ class TableAccess:
         return Path(self.location) if self.location.startswith("/") else None
 
     def exists(self) -> bool:
-        """Return whether there is a table (`delta-failed`)."""
+        """Return whether there is a table (`external-failure`)."""
         with delta_errors():
             return bool(DeltaTable.is_deltatable(self.location, dict(self.properties)))
 
@@ -103,7 +103,7 @@ class TableAccess:
         Raises:
             NotFoundError: with code `table-not-found`.
             UnsupportedError: with code `version-not-supported`.
-            ExternalError: with code `delta-failed`.
+            ExternalError: with code `external-failure`.
         """
         with delta_errors():
             table = DeltaTable(
@@ -143,8 +143,8 @@ def version_at(access: TableAccess, table: DeltaTable, milliseconds: int) -> int
     """Return the last version that was committed until a time; None if there was none.
 
     Raises:
-        ExternalError: with code `delta-failed` if a commit has no time: the log may omit it, and
-            deltalake numbers the others as if there were no such commit.
+        ExternalError: with code `external-failure` if a commit has no time: the log may omit it,
+            and deltalake numbers the others as if there were no such commit.
     """
     with delta_errors():
         commits = table.history()
@@ -156,7 +156,7 @@ def version_at(access: TableAccess, table: DeltaTable, milliseconds: int) -> int
     if is_incomplete or not all("timestamp" in item for item in commits):
         raise ExternalError(
             "a version of the table has no time in its log",
-            code="delta-failed",
+            code="external-failure",
             hint=f"read a version by its number, with the option {VERSION_AS_OF.key!r}",
         )
     versions = [item["version"] for item in commits if item["timestamp"] <= milliseconds]
@@ -280,7 +280,7 @@ def delta_errors() -> Iterator[None]:
     Raises:
         NotFoundError: with code `table-not-found`.
         ConflictError: with code `concurrent-modification`, if another writer was faster.
-        ExternalError: with code `delta-failed`.
+        ExternalError: with code `external-failure`.
     """
     try:
         yield
@@ -298,7 +298,7 @@ def delta_errors() -> Iterator[None]:
     except (DeltaError, OSError, ValueError) as error:
         raise ExternalError(
             f"Delta: {_message(error)}",
-            code="delta-failed",
+            code="external-failure",
             hint="check the option 'path', and whether its storage can be reached",
         ) from error
     except BaseException as error:
@@ -306,7 +306,7 @@ def delta_errors() -> Iterator[None]:
             raise
         raise ExternalError(
             f"deltalake: {_message(error)}",
-            code="delta-failed",
+            code="external-failure",
             hint="the log of the table may be malformed: read it with another engine",
         ) from error
 

@@ -93,8 +93,8 @@ class DeltaConnector(OpenTableConnector):
     def read_rows(self, context: ReadContext) -> DataFrame:
         """Return the rows of the chosen version.
 
-        Codes: `table-not-found`, `source-schema-mismatch`, `not-found` (no such version),
-        `conflicting-options`, `version-not-supported`, `delta-failed`.
+        Codes: `table-not-found`, `schema-mismatch`, `not-found` (no such version),
+        `conflicting-options`, `version-not-supported`, `external-failure`.
         """
         from schema_core.connectors.delta.client import open_version
         from schema_core.connectors.delta.reading import read_frame

@@ -49,7 +49,7 @@ class DeltaFile:
 
 
 def list_files(table: DeltaTable) -> list[DeltaFile]:
-    """Return the files of a table's version (`delta-failed`)."""
+    """Return the files of a table's version (`external-failure`)."""
     names = {physical_name(field): field["name"] for field in schema_fields(table)}
     with delta_errors():
         actions = pa.table(table.get_add_actions()).to_pylist()
@@ -75,18 +75,18 @@ def list_files(table: DeltaTable) -> list[DeltaFile]:
     if kept:  # their rows would be read as if they were not deleted
         raise ExternalError(
             f"the table has deleted rows of the file {show(min(kept))}, which it does not have",
-            code="delta-failed",
+            code="external-failure",
             hint="read the table with another engine, and report its paths",
         )
     return files
 
 
 def _require_own(path: str) -> str:
-    """Return a path in the table's directory (`delta-failed` for another one)."""
+    """Return a path in the table's directory (`external-failure` for another one)."""
     if urlsplit(path).scheme or path.startswith("/") or ".." in path.split("/"):
         raise ExternalError(
             f"the table has the file {show(path)}, which is not in its directory",
-            code="delta-failed",
+            code="external-failure",
             hint="a shallow clone is read by the engine that has made it, or after a deep clone",
         )
     return path

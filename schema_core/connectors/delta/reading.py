@@ -60,7 +60,7 @@ def match_columns(table: DeltaTable, columns: Mapping[str, DataType]) -> dict[st
     """Return the fields of the declared columns, in the JSON of the table's schema.
 
     Raises:
-        ExternalError: with code `source-schema-mismatch` for a column that the table does not have,
+        ExternalError: with code `schema-mismatch` for a column that the table does not have,
             or has with another type.
     """
     fields = {field["name"]: field for field in schema_fields(table)}
@@ -76,7 +76,7 @@ def _difference(field: Mapping[str, Any], type_: DataType) -> tuple[str, DataTyp
 
 
 def plan_files(table: DeltaTable, context: ReadContext) -> list[DeltaFile]:
-    """Return the files of a version that a query reads (`delta-failed`)."""
+    """Return the files of a version that a query reads (`external-failure`)."""
     files = prune(list_files(table), context.filters)
     if context.groups is not None:
         files = [file for file in files if file.path in context.groups]

@@ -50,7 +50,7 @@ class DeltaFiles(AppendedFiles):
         return first < second
 
     def failure(self, problem: str, hint: str) -> ExternalError:
-        return ExternalError(problem, code="delta-failed", hint=hint)
+        return ExternalError(problem, code="external-failure", hint=hint)
 
     def plan(self, start: int, end: int) -> tuple[FileReader, Sequence[bytes]]:
         """Return the files; errors as `match_columns` and `appended_files`."""
@@ -82,8 +82,8 @@ def appended_files(
         options: The options of the table.
 
     Raises:
-        ExternalError: with code `delta-failed` for a version that is not in the log, and for one
-            that removes rows, unless an option skips it.
+        ExternalError: with code `external-failure` for a version that is not in the log, and for
+            one that removes rows, unless an option skips it.
     """
     by_path = {file.path: file for file in files}
     log = DeltaFileSystemHandler(access.location, dict(access.properties))
@@ -93,7 +93,7 @@ def appended_files(
             if not SKIP_CHANGES.of(options):
                 raise ExternalError(
                     f"version {version} removes rows, but the stream reads appended ones",
-                    code="delta-failed",
+                    code="external-failure",
                     hint=f"skip such versions by the option {SKIP_CHANGES.key!r} = 'true'",
                 )
             continue
@@ -109,7 +109,7 @@ def _changed_paths(log: Any, version: int) -> tuple[list[str], list[str]]:
         if not log.get_file_info([name])[0].is_file:
             raise ExternalError(
                 f"the log does not have version {version}, up to which rows were not read",
-                code="delta-failed",
+                code="external-failure",
                 hint="the log has expired: start the job without a checkpoint",
             )
         text = pa.PythonFile(log.open_input_file(name), mode="r").read()

@@ -140,7 +140,7 @@ def find_names(fields: Sequence[Mapping[str, Any]], stored: Iterable[pa.Field]) 
     None for a field that the file does not have; its values are NULL.
 
     Raises:
-        ExternalError: with code `delta-failed` for a file without numbers.
+        ExternalError: with code `external-failure` for a file without numbers.
     """
     names, ids = set(), {}
     for item in stored:
@@ -150,7 +150,7 @@ def find_names(fields: Sequence[Mapping[str, Any]], stored: Iterable[pa.Field]) 
     if names and not ids and any(FIELD_ID in field["metadata"] for field in fields):
         raise ExternalError(
             "a file of the table has no numbers of columns, by which they are mapped",
-            code="delta-failed",
+            code="external-failure",
             hint="rewrite the table with the engine that has written the file",
         )
     physical = ((field["metadata"].get(FIELD_ID), physical_name(field)) for field in fields)

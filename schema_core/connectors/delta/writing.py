@@ -184,13 +184,13 @@ class DeltaStage(OpenTableStage[Any]):
 
 
 def require_equal_properties(stored: Mapping[str, str], options: Mapping[str, str]) -> None:
-    """Require declared properties to be the table's (`source-schema-mismatch`)."""
+    """Require declared properties to be the table's (`schema-mismatch`)."""
     for option in TABLE_PROPERTIES:
         current = stored.get(option.key, str(option.default)).lower()
         if options.get(option.key, current).lower() != current:
             raise ExternalError(
                 f"the property {option.key!r} of the table of Delta is {current!r}",
-                code="source-schema-mismatch",
+                code="schema-mismatch",
                 hint="omit the option, which is that of a new table, or ALTER the table",
             )
 
@@ -209,7 +209,7 @@ def _require_all_columns(
         raise ExternalError(
             f"the table of Delta has the columns {', '.join(map(repr, absent))}, which the "
             "definition lacks",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint="declare all columns of a table that is written",
         )
     for name, type_ in context.physical_columns.items():
@@ -218,14 +218,14 @@ def _require_all_columns(
             raise ExternalError(
                 f"column {name!r} is NOT NULL in Delta, but {type_.as_summary_string()} in the "
                 "table",
-                code="source-schema-mismatch",
+                code="schema-mismatch",
                 hint="declare the column, and its fields and elements, NOT NULL as Delta has them",
             )
     partitions = table.metadata().partition_columns
     if list(context.table.partition_keys) != list(partitions):
         raise ExternalError(
             f"the table of Delta is partitioned by ({', '.join(partitions)})",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint="declare PARTITIONED BY with these columns",
         )
 
@@ -265,7 +265,7 @@ def ensure_table(context: WriteContext) -> None:
 
 
 def create_table(access: TableAccess, definition: DeltaDefinition) -> None:
-    """Create a table without rows, unless there is one (`delta-failed`)."""
+    """Create a table without rows, unless there is one (`external-failure`)."""
     with delta_errors():
         DeltaTable.create(
             access.location,
@@ -339,13 +339,13 @@ def version_names(access: TableAccess) -> frozenset[str]:
 
 
 def has_committed(table: DeltaTable, job: str) -> bool:
-    """Return whether a version of a table is that of a job (`delta-failed`)."""
+    """Return whether a version of a table is that of a job (`external-failure`)."""
     with delta_errors():
         return any(item.get(JOB) == job for item in table.history())
 
 
 def last_batch(table: DeltaTable, job: str) -> int | None:
-    """Return the number of a job's last micro-batch in a table, or None (`delta-failed`)."""
+    """Return the number of a job's last micro-batch in a table, or None (`external-failure`)."""
     with delta_errors():
         number: int | None = table.transaction_version(job)
         return number

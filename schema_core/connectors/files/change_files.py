@@ -87,7 +87,7 @@ def lines_to_read(context: ReadContext) -> ReadContext:
     """Return the context of a read of the lines of files, with what orders them.
 
     Raises:
-        ExternalError: with code `file-schema-mismatch` if older files may have other names of
+        ExternalError: with code `schema-mismatch` if older files may have other names of
             columns.
     """
     ages = FileAges(ColumnHistory.of(context.options), file_paths(context.table))
@@ -95,7 +95,7 @@ def lines_to_read(context: ReadContext) -> ReadContext:
         raise ExternalError(
             f"the messages of {context.identifier.as_summary_string()} that are older than a "
             "change of a column's name have it by the former name",
-            code="file-schema-mismatch",
+            code="schema-mismatch",
             hint=REWRITE,
         )
     metadata = {**context.metadata, **AGE}

@@ -76,13 +76,13 @@ class FileAges:
         """Refuse files of another table that have columns by position.
 
         Raises:
-            ExternalError: with code `file-age-unknown`.
+            ExternalError: with code `unreadable-file`.
         """
         for uri in uris:
             if self.version_of(uri) is None and is_marked(_name_of(uri)):
                 raise ExternalError(
                     f"file {decode_uri(uri)!r} was written with {OTHER}",
-                    code="file-age-unknown",
+                    code="unreadable-file",
                     hint=READ_APART,
                 )
 
@@ -114,7 +114,7 @@ class FileAges:
         """Return the layout of a file without a marker, by the paths of what it lists.
 
         Raises:
-            ExternalError: with code `file-age-unknown` if two layouts fit.
+            ExternalError: with code `unreadable-file` if two layouts fit.
         """
         known = frozenset(path for layout in self.layouts for path in layout.all_paths())
         present = known.intersection(listed)
@@ -140,7 +140,7 @@ class FileAges:
         return ExternalError(
             f"file {decode_uri(file)!r} does not tell with which columns of "
             f"the table it was written, and {why}",
-            code="file-age-unknown",
+            code="unreadable-file",
             hint=READ_APART,
         )
 

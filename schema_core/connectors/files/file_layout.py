@@ -325,8 +325,8 @@ class FileLayout:
         Avro files whose rows are a union with `null` have a layout for each schema of records.
 
         Raises:
-            ExternalError: with code `file-age-unknown` for a file of another program that several
-                layouts fit, `file-schema-mismatch` for files that lack a column that is NOT NULL,
+            ExternalError: with code `unreadable-file` for a file of another program that several
+                layouts fit, `schema-mismatch` for files that lack a column that is NOT NULL,
                 and csv files with other fields of a row.
         """
         layouts = self._by_age(uris, checked)
@@ -459,7 +459,7 @@ class FileLayout:
             raise ExternalError(
                 f"file {unquote(file)!r} is older than a change of the fields of a row, which csv "
                 "files have by position",
-                code="file-schema-mismatch",
+                code="schema-mismatch",
                 hint=stored_names.REWRITE,
             )
 
@@ -472,7 +472,7 @@ class FileLayout:
             if (field.name,) not in stored and not field.data_type.is_nullable:
                 raise ExternalError(
                     f"file {unquote(file)!r} has no column {field.name!r}, which is NOT NULL",
-                    code="file-schema-mismatch",
+                    code="schema-mismatch",
                     hint="declare the column as nullable, or rewrite the file",
                 )
 
@@ -729,7 +729,7 @@ class FileLayout:
         """Return the values of each partition column in the directories of files.
 
         Raises:
-            ExternalError: with code `file-schema-mismatch` for a file outside of partition
+            ExternalError: with code `schema-mismatch` for a file outside of partition
                 directories, where Spark would read NULL or a column of the file.
         """
         directories: dict[str, set[str]] = {key: set() for key in self.partitions}
@@ -749,7 +749,7 @@ class FileLayout:
                 raise ExternalError(
                     f"directory {'/'.join(parts) or '.'!r} of {self.path!r} holds files, "
                     f"but its name has no value of the partition column {missing[0]!r}",
-                    code="file-schema-mismatch",
+                    code="schema-mismatch",
                     hint=f"move the files into directories '{missing[0]}=...', "
                     "or declare the table without PARTITIONED BY",
                 )
@@ -765,7 +765,7 @@ class FileLayout:
         Values that Spark casts differently from Flink are computed here, once.
 
         Raises:
-            ExternalError: with code `file-schema-mismatch` for a value that is not of the
+            ExternalError: with code `schema-mismatch` for a value that is not of the
                 column's type.
         """
         column_types = context.physical_columns
@@ -810,7 +810,7 @@ class FileLayout:
                 raise ExternalError(
                     f"directory {f'{key}={text}'!r} of {self.path!r}: "
                     f"cannot read the value as {type_.as_summary_string()}",
-                    code="file-schema-mismatch",
+                    code="schema-mismatch",
                     hint="declare the partition column as STRING and CAST it in the query, "
                     "or rename the directory",
                 )

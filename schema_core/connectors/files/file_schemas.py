@@ -315,9 +315,9 @@ def check_files(
         ages: The layouts of older files.
 
     Raises:
-        ExternalError: with code `file-schema-mismatch` for every column that is in no file, that is
+        ExternalError: with code `schema-mismatch` for every column that is in no file, that is
             NOT NULL and not in all of them, or that would be read as other values; and for a footer
-            that cannot be read; `file-age-unknown` for a file of another program that two layouts
+            that cannot be read; `unreadable-file` for a file of another program that two layouts
             fit.
     """
     from pyspark.sql.types import StructType, TimestampNTZType, TimestampType
@@ -396,7 +396,7 @@ def _read_all(
             return read(uri)
         except Exception as error:
             problem = f"cannot read the footer of file {decode_uri(uri)!r}: {reason(error)}"
-            raise ExternalError(problem, code="file-schema-mismatch") from error
+            raise ExternalError(problem, code="schema-mismatch") from error
 
     if len(uris) == 1:  # a thread would open a connection to the JVM of its own
         return {uris[0]: read_footer(uris[0])}
@@ -487,7 +487,7 @@ def _problem(mismatch: SchemaMismatch, file: str, everywhere: bool) -> ExternalE
     else:
         problem = f"file {file!r} has no column {mismatch.name!r}, which is NOT NULL"
         hint = "declare the column as nullable, or rewrite the file"
-    return ExternalError(problem, code="file-schema-mismatch", hint=hint)
+    return ExternalError(problem, code="schema-mismatch", hint=hint)
 
 
 def _type_text(type_: SparkType) -> str:

@@ -232,7 +232,7 @@ class FilesystemConnector:
         """Return the columns of files and the metadata.
 
         Raises:
-            ExternalError: with code `files-not-found` without such a directory, `unreadable-file`
+            ExternalError: with code `file-not-found` without such a directory, `unreadable-file`
                 as `require_readable_files`.
         """
         return self.read_with_statistics(context)[0]
@@ -409,7 +409,7 @@ class FilesystemConnector:
         """Return the columns of all files, also of later ones; present ones are checked.
 
         Raises:
-            ExternalError: with code `files-not-found` or `file-schema-mismatch`.
+            ExternalError: with code `file-not-found` or `schema-mismatch`.
             UnsupportedError: with code `streaming-not-supported` for a path that is a pattern for
                 Spark, and for older files that a stream would read as other values.
         """
@@ -498,8 +498,8 @@ class FilesystemConnector:
         also by no rows, where Flink keeps the files.
 
         Raises:
-            SchemaError: with code `path-not-empty` if the directory of a new table contains files,
-                `invalid-option-value`, `type-not-supported`.
+            SchemaError: with code `target-not-empty` if the directory of a new table contains
+                files, `invalid-option-value`, `type-not-supported`.
             ExternalError: with code `file-system-failed`.
         """
         session, replaced = context.session, context.replaced
@@ -806,11 +806,11 @@ def _require_directory(path: str, system: file_systems.FileSystem, root: str) ->
     entry = system.status(root)
     if entry is None:
         problem = f"there is no file or directory at {path!r}"
-        raise ExternalError(problem, code="files-not-found")
+        raise ExternalError(problem, code="file-not-found")
     if not entry.is_directory and is_hidden(entry.name, is_directory=False):
         raise ExternalError(
             f"{path!r} is a hidden file, which readers skip",
-            code="files-not-found",
+            code="file-not-found",
             hint="rename it: its name must not begin with '_' or '.'",
         )
 
@@ -836,7 +836,7 @@ def _one_depth(path: str) -> Iterator[None]:
         listed = " and ".join(f"({name.strip()})" for name in sorted(names)[:2])
         raise ExternalError(
             f"the directories of {path!r} have values of different partition columns: {listed}",
-            code="file-schema-mismatch",
+            code="schema-mismatch",
             hint="move the files so that each is in one directory for every partition column",
         ) from error
 

@@ -70,7 +70,7 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
             or without the URI of the database of a remote warehouse; with code
             `invalid-option-value` for a warehouse in a home directory.
         UnsupportedError: with code `option-not-supported`.
-        NotFoundError: with code `missing-extra` without the client of a metastore.
+        NotFoundError: with code `missing-dependency` without the client of a metastore.
     """
     given = {key: option.of(options) for key, option in OWN.items()}
     properties = {key: value for key, value in given.items() if value is not None}
@@ -205,7 +205,7 @@ def iceberg_errors() -> Iterator[None]:
     Raises:
         NotFoundError: with code `table-not-found` or `database-not-found`.
         ConflictError: with code `concurrent-modification`, if another writer was faster.
-        ExternalError: with code `iceberg-failed`.
+        ExternalError: with code `external-failure`.
     """
     try:
         yield
@@ -225,7 +225,7 @@ def iceberg_errors() -> Iterator[None]:
             raise
         raise ExternalError(
             f"Iceberg: {_message(error)}",
-            code="iceberg-failed",
+            code="external-failure",
             hint="check the options of the catalog, and whether its services are running",
         ) from error
 

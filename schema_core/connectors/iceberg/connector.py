@@ -89,8 +89,8 @@ class IcebergConnector(OpenTableConnector):
     def read_rows(self, context: ReadContext) -> DataFrame:
         """Return the rows of the chosen snapshot.
 
-        Codes: `table-not-found`, `source-schema-mismatch`, `not-found` (no such snapshot),
-        `conflicting-options`, `iceberg-failed`.
+        Codes: `table-not-found`, `schema-mismatch`, `not-found` (no such snapshot),
+        `conflicting-options`, `external-failure`.
         """
         from schema_core.connectors.iceberg.client import open_table
         from schema_core.connectors.iceberg.reading import read_frame

@@ -23,7 +23,7 @@ from schema_core.errors import ExternalError
 
 
 def plan_scan(scan: DataScan) -> list[FileScanTask]:
-    """Return the files of a scan with their deletions; errors as pyiceberg, and `iceberg-failed`.
+    """Return the files of a scan with their deletions; errors as pyiceberg, and `external-failure`.
 
     A REST server that plans scans for its clients refuses deletions by equality.
     """
@@ -74,7 +74,7 @@ def _equality_deletions(
             if file.file_format != FileFormat.PARQUET or not file.equality_ids:
                 raise ExternalError(
                     f"deletions by equality in the format {file.file_format} are not read",
-                    code="iceberg-failed",
+                    code="external-failure",
                     hint="rewrite the files of the table, or write deletions as parquet",
                 )
             for field_id in file.equality_ids:
@@ -86,7 +86,7 @@ def find_column(metadata: TableMetadata, field_id: int) -> NestedField:
     """Return a column of the latest schema that has it, also one that was dropped.
 
     Raises:
-        ExternalError: with code `iceberg-failed` for a field of a row.
+        ExternalError: with code `external-failure` for a field of a row.
     """
     schemas = sorted(metadata.schemas, key=lambda schema: schema.schema_id, reverse=True)
     for schema in (metadata.schema(), *schemas):
@@ -95,6 +95,6 @@ def find_column(metadata: TableMetadata, field_id: int) -> NestedField:
                 return field
     raise ExternalError(
         f"the table has no column with the id {field_id}, by which rows are deleted",
-        code="iceberg-failed",
+        code="external-failure",
         hint="rewrite the files of the table with the engine that has deleted the rows",
     )

@@ -196,7 +196,7 @@ def match_columns(table: Table, columns: Mapping[str, DataType]) -> dict[str, Ne
     """Return the Iceberg fields of a table's declared columns.
 
     Raises:
-        ExternalError: with code `source-schema-mismatch` for a column that the table does not have,
+        ExternalError: with code `schema-mismatch` for a column that the table does not have,
             or has with another type.
     """
     fields = {field.name: field for field in table.schema().fields}
@@ -383,17 +383,17 @@ def _task_frame(table: Table, tasks: Sequence[FileScanTask], context: ReadContex
 
 
 def require_parquet(task: FileScanTask) -> FileScanTask:
-    """Return a task that a worker reads (`iceberg-failed` for other files, and encrypted ones)."""
+    """Return a task that a worker reads (`external-failure` for other or encrypted files)."""
     if task.file.key_metadata is not None:
         raise ExternalError(
             "encrypted files of Iceberg are not read",
-            code="iceberg-failed",
+            code="external-failure",
             hint="read the table with the engine that has the keys",
         )
     if task.file.file_format != FileFormat.PARQUET:
         raise ExternalError(
             f"files of Iceberg in the format {task.file.file_format} are not read",
-            code="iceberg-failed",
+            code="external-failure",
             hint="rewrite them as parquet",
         )
     return task

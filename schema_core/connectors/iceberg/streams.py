@@ -63,7 +63,7 @@ class IcebergFiles(AppendedFiles):
         return snapshot_of(table, branch)
 
     def failure(self, problem: str, hint: str) -> ExternalError:
-        return ExternalError(problem, code="iceberg-failed", hint=hint)
+        return ExternalError(problem, code="external-failure", hint=hint)
 
     def plan(self, start: int, end: int) -> tuple[FileReader, Sequence[bytes]]:
         """Return the files; errors as `match_columns`, `plan_files` and `appended_tasks`."""
@@ -85,8 +85,8 @@ def appended_tasks(
     """Yield the files that snapshots have added after one up to another, the oldest first.
 
     Raises:
-        ExternalError: with code `iceberg-failed` if the first is not an ancestor of the other, and
-            for a snapshot that removes rows, unless an option skips it.
+        ExternalError: with code `external-failure` if the first is not an ancestor of the other,
+            and for a snapshot that removes rows, unless an option skips it.
     """
     chain: list[Snapshot] = []
     for snapshot in ancestors_of(table.snapshot_by_id(end), table.metadata):
@@ -96,7 +96,7 @@ def appended_tasks(
     else:
         raise ExternalError(
             f"the snapshot {start}, up to which rows were read, is not followed by {end}",
-            code="iceberg-failed",
+            code="external-failure",
             hint="it has expired, or the table was rolled back: start the job without a checkpoint",
         )
     for snapshot in reversed(chain):
@@ -105,7 +105,7 @@ def appended_tasks(
             raise ExternalError(
                 f"the snapshot {snapshot.snapshot_id} removes rows ({operation.value}), which a "
                 "stream of appended rows does not have",
-                code="iceberg-failed",
+                code="external-failure",
                 hint=f"skip such snapshots by the option {SKIPPED[operation].key!r} = 'true'",
             )
         if operation is not Operation.APPEND:  # others do not change rows

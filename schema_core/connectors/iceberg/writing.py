@@ -160,12 +160,12 @@ class IcebergStage(OpenTableStage["DataFile"]):
 
 
 def require_layout(table: Table, context: WriteContext) -> None:
-    """Require declared partitions and version to be the table's (`source-schema-mismatch`)."""
+    """Require declared partitions and version to be the table's (`schema-mismatch`)."""
     version = str(table.metadata.format_version)
     if (FORMAT_VERSION.of(context.options) or version) != version:
         raise ExternalError(
             f"the table of Iceberg has version {version} of the format",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint=f"omit the option {FORMAT_VERSION.key!r}, which is that of a new table",
         )
     terms = identity_terms(context.table.partition_keys)
@@ -175,7 +175,7 @@ def require_layout(table: Table, context: WriteContext) -> None:
     if terms and print_spec(make_spec(terms, table.schema()), table.schema()) != stored:
         raise ExternalError(
             f"the table of Iceberg is partitioned by ({stored})",
-            code="source-schema-mismatch",
+            code="schema-mismatch",
             hint=f"declare PARTITIONED BY or {PARTITION_BY.key!r} with these, or neither",
         )
 

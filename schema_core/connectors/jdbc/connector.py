@@ -247,11 +247,10 @@ class JdbcConnector(
         """Return the columns of a table, as Spark's JDBC source reads them.
 
         Raises:
-            SchemaError: with code `conflicting-options`, `column-not-in-database` or
-                `jdbc-type-mismatch`.
+            SchemaError: with code `conflicting-options` or `schema-mismatch`.
             UnsupportedError: with code `invalid-option-value` or `type-not-supported`.
-            NotFoundError: with code `missing-jdbc-driver`.
-            DatabaseError: with code `jdbc-failed`.
+            NotFoundError: with code `missing-dependency`.
+            DatabaseError: with code `external-failure`.
         """
         if context.aggregation is not None:
             return self._read_aggregates(context, context.aggregation)
@@ -372,7 +371,7 @@ class JdbcConnector(
 
         Raises:
             SchemaError, UnsupportedError, NotFoundError, DatabaseError: as `read`; with code
-                `table-not-empty`, or `streaming-not-supported` for changes without a key.
+                `target-not-empty`, or `streaming-not-supported` for changes without a key.
         """
         table = DatabaseTable(context)
         if context.has_kinds and not context.upsert_key:
@@ -681,7 +680,7 @@ class DatabaseTable:
             if self.dialect.typed and column.jdbc_type not in NUMERIC:
                 raise SchemaError(
                     f"{self.dialect.name}'s {column.type_name} is not a numeric type",
-                    code="jdbc-type-mismatch",
+                    code="schema-mismatch",
                     hint="partition by a numeric column",
                 )
         return f"{self.dialect.quote(column.name)} AS {self.dialect.quote(PARTITION_ALIAS)}"
@@ -696,13 +695,13 @@ def find_column(
     """Return the column of a declared name, in its case or in the case of unquoted names.
 
     Raises:
-        SchemaError: with code `column-not-in-database`.
+        SchemaError: with code `schema-mismatch`.
     """
     column = columns.get(name) or columns.get(dialect.fold(name))
     if column is None:
         raise SchemaError(
             f"the table {table} of the database has no column {name!r}",
-            code="column-not-in-database",
+            code="schema-mismatch",
             hint=similar(name, columns) or f"use one of {', '.join(columns)}",
         )
     return column
@@ -718,20 +717,20 @@ def check_column(
     """Refuse a declared type whose values a column of the database does not have or would round.
 
     Raises:
-        SchemaError: with code `jdbc-type-mismatch`.
+        SchemaError: with code `schema-mismatch`.
     """
     shown = type_.nullable().as_summary_string()
     own = f"{dialect.name}'s {column.type_name}"
     if not dialects.accepts(dialect, column, type_):
         raise SchemaError(
             f"cannot read {own} as {shown}",
-            code="jdbc-type-mismatch",
+            code="schema-mismatch",
             hint="declare the column with the type of the database, and CAST in queries",
         )
     if writes and dialects.rounds(dialect, column, type_):
         raise SchemaError(
             f"{own} with {column.scale} fractional digits would round values of {shown}",
-            code="jdbc-type-mismatch",
+            code="schema-mismatch",
             hint="declare the column with the digits of the database",
         )
 
@@ -740,12 +739,12 @@ def require_empty(connection: Connection, table: str) -> None:
     """Refuse a table with rows, which CREATE TABLE AS would not replace.
 
     Raises:
-        SchemaError: with code `table-not-empty`.
+        SchemaError: with code `target-not-empty`.
     """
     if not connection.is_empty(table):
         raise SchemaError(
             f"the table {table} of the database has rows, which CREATE TABLE AS would not replace",
-            code="table-not-empty",
+            code="target-not-empty",
             hint="use CREATE TABLE and INSERT INTO, or delete the rows",
         )
 

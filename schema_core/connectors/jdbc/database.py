@@ -33,7 +33,6 @@ TRANSIENT = ("08", "40", "53", "57")
 class DatabaseError(ExternalError):
     """A database refused a connection or a statement; `sql_state` is its SQLSTATE, or empty."""
 
-    default_code = "jdbc-failed"
     sql_state = ""
 
 
@@ -239,8 +238,8 @@ def client_connection(
     Raises:
         UnsupportedError: with code `not-over-connect` for other databases, and for properties of
             the JDBC driver without a counterpart.
-        NotFoundError: with code `missing-extra` without psycopg.
-        DatabaseError: with code `jdbc-failed`.
+        NotFoundError: with code `missing-dependency` without psycopg.
+        DatabaseError: with code `external-failure`.
     """
     if dialect is POSTGRESQL:
         return PostgresqlClient(postgresql_parameters(settings, timeout))
@@ -540,8 +539,9 @@ class Database:
         """Refuse to connect without the class of the driver.
 
         Raises:
-            NotFoundError: with code `missing-jdbc-driver`.
-            DatabaseError: with code `jdbc-failed`, over Spark Connect, where the server connects.
+            NotFoundError: with code `missing-dependency`.
+            DatabaseError: with code `external-failure`, over Spark Connect, where the server
+            connects.
         """
         name = self.settings["driver"]
         if not (
@@ -549,7 +549,7 @@ class Database:
         ):
             raise NotFoundError(
                 f"the JDBC driver {name!r} is not on the class path of Spark",
-                code="missing-jdbc-driver",
+                code="missing-dependency",
                 hint=f"start Spark with 'spark.jars' = its jar, or with 'spark.jars.packages' = "
                 f"'{self.dialect.coordinates}'",
             )
@@ -581,8 +581,8 @@ class Database:
         """Return a connection that commits every statement.
 
         Raises:
-            DatabaseError: with code `jdbc-failed`.
-            NotFoundError: with code `missing-jdbc-driver`.
+            DatabaseError: with code `external-failure`.
+            NotFoundError: with code `missing-dependency`.
             UnsupportedError: with code `not-over-connect` if Python has no driver for the database.
         """
         if is_connect(self.session):

@@ -224,7 +224,7 @@ class KafkaConnector(ConnectorBase):
         """Return the rows of the messages within the bounds; those without a value are skipped.
 
         Codes: `conflicting-options`, `unbounded-table`, `option-not-supported`,
-        `type-not-supported`, `missing-kafka`.
+        `type-not-supported`, `missing-dependency`.
         """
         layout = self.layout(context)
         records = self.records(context.session, _with_metadata(self.scan(context), context))
@@ -427,7 +427,7 @@ def source_of(
     It is Spark's own where Spark has it, and it can do all.
 
     Raises:
-        NotFoundError: `missing-kafka` if there is none.
+        NotFoundError: `missing-dependency` if there is none.
         UnsupportedError: `option-not-supported` for what the source cannot do.
     """
     required = requires_client(settings, is_stream=is_stream)
@@ -445,7 +445,7 @@ def source_of(
         )
     raise NotFoundError(
         f"Spark's package for Kafka is not on its class path, and {problem.problem}",
-        code="missing-kafka",
+        code="missing-dependency",
         hint=f"{install}, or start Spark with 'spark.jars.packages' = '{package_of('kafka')}'",
     )
 

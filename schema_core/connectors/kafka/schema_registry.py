@@ -143,7 +143,7 @@ class SchemaRegistry:
         """Return the Avro schema with an id, from the cache if it was read before.
 
         Raises:
-            ExternalError: with code `schema-registry-failed`.
+            ExternalError: with code `external-failure`.
         """
         schema: RegisteredSchema = _SCHEMAS.get((self, schema_id), lambda: self._fetch(schema_id))
         return schema
@@ -152,7 +152,7 @@ class SchemaRegistry:
         """Return the id of a schema, which is registered under a subject unless it is there.
 
         Raises:
-            ExternalError: with code `schema-registry-failed`.
+            ExternalError: with code `external-failure`.
         """
 
         def post() -> int:
@@ -273,7 +273,7 @@ def _references(answer: Mapping[str, Any], what: str) -> list[tuple[str, int]]:
 
 
 def _registry_error(problem: str) -> ExternalError:
-    return ExternalError(problem, code="schema-registry-failed")
+    return ExternalError(problem, code="external-failure")
 
 
 class _Cache:

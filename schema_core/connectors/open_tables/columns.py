@@ -30,14 +30,14 @@ def match_fields(
         format_name: The name of the format, in messages.
 
     Raises:
-        ExternalError: with code `source-schema-mismatch` for a column that the table does not have,
+        ExternalError: with code `schema-mismatch` for a column that the table does not have,
             or has with another type.
     """
     for name, type_ in columns.items():
         if name not in fields:
             raise ExternalError(
                 f"the table of {format_name} has no column {name!r}",
-                code="source-schema-mismatch",
+                code="schema-mismatch",
                 hint=similar(name, fields) or "declare the columns that the table has",
             )
         if (other := difference(fields[name], type_)) is not None:
@@ -45,7 +45,7 @@ def match_fields(
             raise ExternalError(
                 f"column {name!r} is {stored} in {format_name}, but "
                 f"{type_.as_summary_string()} in the table",
-                code="source-schema-mismatch",
+                code="schema-mismatch",
                 hint=f"declare it as {near}",
             )
     return {name: fields[name] for name in columns}

@@ -105,7 +105,7 @@ class OpenTableStage(ABC, Generic[File]):
 
         Raises:
             ConflictError: with code `concurrent-modification` if others have changed the rows.
-            SchemaError: with code `path-not-empty` for CREATE TABLE AS, if the table has rows.
+            SchemaError: with code `target-not-empty` for CREATE TABLE AS, if the table has rows.
             ExternalError: of the format.
         """
         self._open()
@@ -113,7 +113,7 @@ class OpenTableStage(ABC, Generic[File]):
         if context.creates and context.replaced is None and self._files():
             raise SchemaError(
                 "the new table has rows already",
-                code="path-not-empty",
+                code="target-not-empty",
                 hint="name another table or directory, or INSERT INTO the table",
             )
         removed = self._removed_files()

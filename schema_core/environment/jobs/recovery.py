@@ -196,7 +196,7 @@ def finish_for_write(session: Session, target: BoundTable) -> BoundTable:
 
     The table of an isolated job is pending only while it commits: the write waits for it. An undone
     table is `table-not-found`. While its job runs, or if it ended on another host, this raises
-    `ConflictError` (`unfinished-table`): undoing would remove the new rows, or rows of two
+    `ConflictError` (`lock-not-available`): undoing would remove the new rows, or rows of two
     definitions would mix.
     """
     identifier = target.identifier
@@ -221,7 +221,7 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
             raise ConflictError(
                 f"the job that creates or replaces {identifier.as_summary_string()} has not "
                 "finished; if it fails, rows that others write meanwhile are lost",
-                code="unfinished-table",
+                code="lock-not-available",
                 hint=f"wait for the job; if its process has ended, run recover on the host "
                 f"{job.owner.host!r}, or drop the table",
             )
@@ -232,7 +232,7 @@ def _await_commit(session: Session, identifier: ObjectIdentifier) -> None:
 def require_unchanged(session: Session, target: BoundTable) -> None:
     """Check that a job's table still has the job's columns, partition keys and options.
 
-    Others are `table-changed`, since two layouts would mix; else errors are those of
+    Others are `concurrent-modification`, since two layouts would mix; else errors are those of
     `finish_for_write`. A dropped table is accepted: the rows belong to the path.
     """
     identifier = target.identifier
@@ -246,7 +246,7 @@ def require_unchanged(session: Session, target: BoundTable) -> None:
         raise ConflictError(
             f"the table {identifier.as_summary_string()} was replaced or altered while the job "
             "wrote rows for its old definition; they are removed",
-            code="table-changed",
+            code="concurrent-modification",
             hint="run the statement again",
         )
 

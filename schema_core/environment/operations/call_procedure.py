@@ -109,7 +109,7 @@ def _evaluate_arguments(
     with run_query(session, session.query(query, text)).collect() as rows:
         for row in rows:
             return tuple(row)
-    raise UnsupportedError("the planner does not support CALL", code="unsupported-engine")
+    raise UnsupportedError("the planner does not support CALL", code="unsupported-ability")
 
 
 def _select(expressions: Sequence[Expression]) -> Select:

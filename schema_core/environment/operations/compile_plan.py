@@ -418,8 +418,8 @@ def run_plan(plan: PlanDocument, parent: Session) -> TableResult:
 
     The jobs see the catalogs of the `parent` session by their names, if these were created from the
     same options, and open the others. Tables and views must be as when the plan was compiled (else
-    `plan-outdated`). Temporary ones, and missing ones of a catalog in memory, are as the plan defines them. Other errors are
-    `variable-not-found` and those of the statement.
+    `plan-outdated`). Temporary ones, and missing ones of a catalog in memory, are as the plan
+    defines them. Other errors are `variable-not-found` and those of the statement.
     """
     session = open_plan(plan, parent)
     jobs = [partial(_prepare_job, session, plan, job) for job in plan.jobs]

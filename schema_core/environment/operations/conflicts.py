@@ -23,7 +23,7 @@ from schema_core.sql.statement_syntax import Insert
 
 
 def require_replacing_table(session: Session, target: BoundTable, statement: Insert) -> None:
-    """Require a table that may take ON CONFLICT of a statement (`on-conflict-not-supported`).
+    """Require a table that may take ON CONFLICT of a statement (`unsupported-ability`).
 
     In batch mode Flink accepts NOTHING and ERROR without an effect.
     """
@@ -51,7 +51,7 @@ def conflict_action(
     and for DEDUPLICATE of rows that are only added. `chosen` are the columns that the query fills.
 
     Raises:
-        UnsupportedError: with code `on-conflict-not-supported` for a table that appends the rows of
+        UnsupportedError: with code `unsupported-ability` for a table that appends the rows of
             the query, and for a source without a watermark.
     """
     if on_conflict is None or not session.streaming:
@@ -158,6 +158,6 @@ def _refuse(
     return UnsupportedError(
         f"ON CONFLICT DO {on_conflict} is not supported for "
         f"{target.identifier.as_summary_string()}: {problem}",
-        code="on-conflict-not-supported",
+        code="unsupported-ability",
         hint=hint,
     )

@@ -163,7 +163,7 @@ def insert_target(session: Session, statement: Insert) -> BoundTable:
     """Return the checked table of an INSERT, with the options of its hints.
 
     Codes: `feature-not-supported` for UPSERT, which Flink refuses, and
-    `on-conflict-not-supported` for a table that cannot take ON CONFLICT of any query.
+    `unsupported-ability` for a table that cannot take ON CONFLICT of any query.
     """
     if statement.upsert:
         raise UnsupportedError(
@@ -205,7 +205,7 @@ def check_insert(
 def check_on_conflict(
     session: Session, relation: relational.Relation, target: BoundTable, how: Writing
 ) -> None:
-    """Raise for ON CONFLICT that a streaming job cannot do (`on-conflict-not-supported`)."""
+    """Raise for ON CONFLICT that a streaming job cannot do (`unsupported-ability`)."""
     if how.on_conflict is not None:
         chosen = require_fit(relation, target, how)
         conflict_action(session, relation, target, chosen, how.on_conflict)

@@ -283,7 +283,7 @@ def _checked_connector(target: BoundTable, found: Gathering) -> Connector | None
             own.add(
                 UnsupportedError(
                     f"the connector {connector.identifier!r} cannot write tables",
-                    code="unsupported-direction",
+                    code="unsupported-ability",
                 )
             )
         if not isinstance(connector, DynamicTableFactory):

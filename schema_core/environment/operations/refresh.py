@@ -68,7 +68,7 @@ class RefreshState:
 
     @classmethod
     def of(cls, table: objects.CatalogMaterializedTable) -> RefreshState:
-        """Read the handler of a table; `refresh-conflict` for the handler of another program."""
+        """Read the handler of a table; `lock-not-available` for the handler of another program."""
         if table.refresh_handler is None:
             return cls()
         try:
@@ -77,7 +77,7 @@ class RefreshState:
             raise ConflictError(
                 "the materialized table is refreshed by another program: "
                 f"{table.refresh_handler_description or 'its refresh handler is unknown'}",
-                code="refresh-conflict",
+                code="lock-not-available",
                 hint="refresh it with that program, or drop and create the table",
             ) from None
 
@@ -175,7 +175,7 @@ class RefreshHook:
         self._is_claimed = False
 
     def on_created(self, job_id: str) -> None:
-        """Claim the table (`refresh-conflict`)."""
+        """Claim the table (`lock-not-available`)."""
 
         def claim(state: RefreshState) -> RefreshState:
             running = state.running
@@ -183,7 +183,7 @@ class RefreshHook:
                 raise ConflictError(
                     f"the materialized table {self._identifier.as_summary_string()} is being "
                     f"refreshed by process {running.owner.pid} on the host {running.owner.host!r}",
-                    code="refresh-conflict",
+                    code="lock-not-available",
                     hint="wait for it; if the process has ended, use schema-core refresh --force",
                 )
             return replace(state, running=self._claim, job=job_id if self.streams else None)
@@ -305,7 +305,7 @@ def refresh(
         force: Whether to ignore that another process refreshes the table.
 
     Codes: `unsupported-ability` for a connector that cannot replace rows atomically;
-    `refresh-conflict`; those of INSERT.
+    `lock-not-available`; those of INSERT.
     """
     state = RefreshState.of(_resolved(session, identifier))
     hook = RefreshHook(session, identifier, scheduled, force=force)

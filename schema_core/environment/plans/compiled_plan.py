@@ -408,13 +408,13 @@ def plan_path(given: str | os.PathLike[str]) -> Path:
 
 
 def read_plan_file(path: Path) -> str:
-    """Return the content of a plan file (`plan-not-found`, `file-system-failed`)."""
+    """Return the content of a plan file (`file-not-found`, `file-system-failed`)."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(MAX_PLAN + 1)
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"there is no plan file {str(path)!r}", code="plan-not-found"
+            f"there is no plan file {str(path)!r}", code="file-not-found"
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         problem = f"cannot read the plan file {str(path)!r}: {error}"

@@ -180,12 +180,12 @@ def _source_watermark(
 
 
 def require_data_frames(planner: Any) -> DataFramePlanner:
-    """Return a planner that exchanges rows with DataFrames (else `unsupported-engine`)."""
+    """Return a planner that exchanges rows with DataFrames (else `unsupported-ability`)."""
     if isinstance(planner, DataFramePlanner):
         return planner
     raise UnsupportedError(
         f"the planner {planner.identifier!r} does not support DataFrames",
-        code="unsupported-engine",
+        code="unsupported-ability",
         hint="use the planner 'spark'",
     )
 

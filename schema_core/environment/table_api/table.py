@@ -628,8 +628,8 @@ class Table:
         float would change a value. Nested values are as in `TableResult.collect`.
 
         Raises:
-            NotFoundError: with code `missing-extra` without pandas.
-            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
+            NotFoundError: with code `missing-dependency` without pandas.
+            UnsupportedError: with code `unsupported-ability` for a planner without DataFrames.
         """
         return self._planner().to_pandas(self._executable(), self._schema)
 
@@ -640,7 +640,7 @@ class Table:
         or a user-defined type.
 
         Raises:
-            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
+            UnsupportedError: with code `unsupported-ability` for a planner without DataFrames.
         """
         return self._planner().to_spark(self._executable(), self._schema)
 
@@ -651,7 +651,7 @@ class Table:
         partition; closing the reader early stops the job.
 
         Raises:
-            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
+            UnsupportedError: with code `unsupported-ability` for a planner without DataFrames.
         """
         return self._planner().to_arrow(self._executable(), self._schema)
 
@@ -660,8 +660,8 @@ class Table:
         """Run the query and return its rows as a polars DataFrame, by way of Arrow.
 
         Raises:
-            NotFoundError: with code `missing-extra` without polars.
-            UnsupportedError: with code `unsupported-engine` for a planner without DataFrames.
+            NotFoundError: with code `missing-dependency` without polars.
+            UnsupportedError: with code `unsupported-ability` for a planner without DataFrames.
         """
         import polars as pl
 

@@ -181,7 +181,7 @@ def count_null_values(
                 with counted.execute().collect() as rows:
                     return int(next(iter(rows))[0])
         except SchemaCoreError as error:
-            if error.code != "files-not-found":
+            if error.code != "file-not-found":
                 raise
             return 0
 

@@ -265,7 +265,7 @@ class Migrator:
             dry_run: Execute all of them in one transaction, without data steps, and roll it back.
             take_over: Continue a migration of a process on another host, which must have ended, or
                 of one that may still run: each step is applied once nevertheless, by the text
-                that the history has, and the other process fails with `migration-running`.
+                that the history has, and the other process fails with `lock-not-available`.
             accept: Kinds of problems that all rewrites accept, beside those of their lines ``--
                 accept:``, as for `rewrite_table`.
 
@@ -278,8 +278,9 @@ class Migrator:
                 applied; `variable-not-found`; `migration-unfinished` if another migration
                 must be finished or undone first; `invalid-migration-file` for a statement
                 that a migration cannot contain; `rows-do-not-fit` for an ALTER TABLE that the
-                files of the table do not follow, or rows that a rewrite does not accept, before the migration is begun if they exist then.
-            ConflictError: with code `migration-running` if a process on another host applies one,
+                files of the table do not follow, or rows that a rewrite does not accept, before the
+                migration is begun if they exist then.
+            ConflictError: with code `lock-not-available` if a process on another host applies one,
                 or has taken it over.
             NotFoundError: with code `migration-not-found` for another target.
             SchemaCoreError: of a statement; its transaction is rolled back, those before it are

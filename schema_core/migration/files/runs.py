@@ -397,7 +397,7 @@ class MigrationRunner:
         if self._find_claimed(catalog) is None:
             raise ConflictError(
                 f"migration {run.entry.name} was continued by another process",
-                code="migration-running",
+                code="lock-not-available",
                 hint="start again: it is applied once",
             )
 
@@ -429,6 +429,6 @@ def _running_error(entry: CatalogMigration, job: PendingJob) -> ConflictError:
     return ConflictError(
         f"process {job.owner.pid} on the host {job.owner.host!r} runs a data step of migration "
         f"{entry.name}",
-        code="migration-running",
+        code="lock-not-available",
         hint="wait for it; if it has ended, continue the migration with --take-over",
     )

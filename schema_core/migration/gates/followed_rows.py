@@ -158,7 +158,7 @@ def validate_change(
         try:
             report = validate_rows(environment, path, new, renames=renames)
         except SchemaCoreError as error:
-            if error.code != "files-not-found":
+            if error.code != "file-not-found":
                 raise
             report = ValidationReport(identifier.as_summary_string(), 0, 0, ())
         problems = [each for each in report.problems if each.kind not in table.accepted]

@@ -546,8 +546,8 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
     """Load a table's files so that every commit is seen whole or not at all.
 
     A concurrent commit makes `load` run again; after a few attempts commits wait for it. If the
-    files change every time (`concurrent-writes`), writers ignore the lock or the reader cannot
-    create it.
+    files change every time (`concurrent-modification`), writers ignore the lock or the reader
+    cannot create it.
     """
     for attempt in range(READ_ATTEMPTS):
         with nullcontext() if attempt < UNLOCKED_ATTEMPTS else _lock_if_possible(directory):
@@ -561,7 +561,7 @@ def read_consistently(directory: Directory, held: Definition | None, load: Calla
                 return loaded
     raise ExternalError(
         f"the files in {directory.root!r} changed {READ_ATTEMPTS} times while they were listed",
-        code="concurrent-writes",
+        code="concurrent-modification",
         hint="read the table again when fewer jobs write to it",
     )
 
@@ -591,7 +591,7 @@ def _snapshot(directory: Directory) -> object:
 
 
 def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
-    """Wait for the lock of a table's directory and take it (`write-locked` after the timeout)."""
+    """Wait for the lock of a table's directory and take it (else `lock-not-available`)."""
     path = directory.path(LOCK)
     directory.mkdirs("")
     deadline = time.monotonic() + timeout
@@ -607,7 +607,7 @@ def take_lock(directory: Directory, timeout: float = LOCK_TIMEOUT) -> Release:
         if time.monotonic() > deadline:
             raise ExternalError(
                 f"another writer holds the lock {path!r} for more than {timeout:g} seconds",
-                code="write-locked",
+                code="lock-not-available",
                 hint="run the statement again when that writer is done; "
                 "if there is none, delete the lock file",
             )
@@ -735,8 +735,8 @@ class FileStage:
 
     `held` is the catalog's definition when the job starts; `definition`, if another, the one that
     it is to hold when the rows become visible. The stage of a `batch` committed before discards its
-    rows. `expected` are the files that the job has read: no others are deleted (`table-changed`).
-    `success_file` is written at the end.
+    rows. `expected` are the files that the job has read: no others are deleted
+    (`concurrent-modification`). `success_file` is written at the end.
     """
 
     def __init__(
@@ -788,7 +788,7 @@ class FileStage:
     def replace_files(self, paths: frozenset[str]) -> None:
         """Replace files that the job has read, once it is known which.
 
-        The commit fails if others have replaced one of them (`table-changed`).
+        The commit fails if others have replaced one of them (`concurrent-modification`).
         """
         self.scope = OverwriteScope(files=paths)
         self._expected = paths
@@ -804,7 +804,7 @@ class FileStage:
     def check(self) -> None:
         """Check before the job that its rows will be accepted.
 
-        Errors: `path-not-empty`, `invalid-option-value` and those of `recover`.
+        Errors: `target-not-empty`, `invalid-option-value` and those of `recover`.
         """
         here = self.directory.status("")
         if here is not None and not here.is_directory:
@@ -884,7 +884,7 @@ class FileStage:
                 raise ConflictError(
                     f"the rows of the job are committed to {self.directory.root!r} already, by "
                     "another process that continued it",
-                    code="table-changed",
+                    code="concurrent-modification",
                     hint="read the table: it has the rows and the new definition",
                 )
             if self._is_repeated:
@@ -929,7 +929,7 @@ class FileStage:
             raise ConflictError(
                 f"rows in {self.directory.root!r} were written or replaced by others after the job "
                 "had begun to read them",
-                code="table-changed",
+                code="concurrent-modification",
                 hint="run the statement again",
             )
 
@@ -1043,7 +1043,7 @@ class FileStage:
             raise SchemaError(
                 f"{self.directory.root!r} already holds {len(files)} "
                 f"{'file' if len(files) == 1 else 'files'}",
-                code="path-not-empty",
+                code="target-not-empty",
                 hint="name an empty directory in the option 'path', "
                 "or CREATE TABLE over the existing files and INSERT into it",
             )

@@ -45,8 +45,8 @@ _SENT: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 def send_dependencies(session: SparkSession, options: Mapping[str, str]) -> bool:
     """Send what the options name, each once, and return whether there are archives.
 
-    Errors: `python-dependency-failed` for what is missing, cannot be installed or contains compiled
-    modules.
+    Errors: `incompatible-installation` for what is missing, cannot be installed or contains
+    compiled modules.
     """
     archives = _items(PYTHON_ARCHIVES.of(options))
     required = PYTHON_REQUIREMENTS.of(options)
@@ -68,7 +68,7 @@ def send_dependencies(session: SparkSession, options: Mapping[str, str]) -> bool
 
 
 def _failure(problem: str, hint: str | None = None) -> ExternalError:
-    return ExternalError(problem, code="python-dependency-failed", hint=hint)
+    return ExternalError(problem, code="incompatible-installation", hint=hint)
 
 
 def _items(text: str | None) -> list[str]:

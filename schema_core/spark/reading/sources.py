@@ -281,7 +281,7 @@ def checked_frame(
 
     Columns are matched by name, with case; nullability, metadata and `ignored` columns are not
     compared. Every column that is missing, extra, ambiguous or of another type, and what is not a
-    frame of this session, is an `invalid-connector-result`.
+    frame of this session, is an `schema-mismatch`.
     """
     frame = _frame_of(given, connector, session)
     problems = Gathering()
@@ -299,12 +299,12 @@ def _frame_of(frame: object, connector: str, session: SparkSession) -> DataFrame
         raise ExternalError(
             f"connector {connector!r} returned {type(frame).__name__!r} from read, "
             "expected a DataFrame of Spark",
-            code="invalid-connector-result",
+            code="schema-mismatch",
         )
     if not is_same_session(frame, session):
         raise ExternalError(
             f"connector {connector!r} returned a DataFrame of another Spark session",
-            code="invalid-connector-result",
+            code="schema-mismatch",
             hint="create the frame with the session that read receives",
         )
     return frame
@@ -337,7 +337,7 @@ def _problems(
 
 def _problem(connector: str, what: str, hint: str | None = None) -> ExternalError:
     problem = f"connector {connector!r} returned {what}"
-    return ExternalError(problem, code="invalid-connector-result", hint=hint)
+    return ExternalError(problem, code="schema-mismatch", hint=hint)
 
 
 def comparable(type_: SparkType) -> object:
@@ -368,7 +368,7 @@ def read_context(
     Only what a connector declares that it can push down is offered to it, and nothing for a table
     of changes. Unread metadata is never requested; a limit is passed on only if the connector
     applies all filters exactly, and the first rows are offered if all filters are exact.
-    Errors: `invalid-connector-result`.
+    Errors: `schema-mismatch`.
     """
     used = columns_used(context, demand.columns)
     schema = context.table.resolved_schema
@@ -474,7 +474,7 @@ def _select_partitions(
 ) -> tuple[CatalogPartitionSpec, ...] | None:
     """Return the partitions that filters select, None for all.
 
-    Errors: `invalid-connector-result` for a partition with other keys than the table's.
+    Errors: `schema-mismatch` for a partition with other keys than the table's.
     """
     keys = context.table.partition_keys
     if Ability.PARTITION_PUSH_DOWN not in connector.abilities or not keys or not filters:
@@ -487,7 +487,7 @@ def _select_partitions(
         raise SchemaError(
             f"the connector {connector.identifier!r} returned the partition {wrong[0]}, expected "
             f"the keys {', '.join(map(repr, keys))}",
-            code="invalid-connector-result",
+            code="schema-mismatch",
         )
     return tuple(prune_partitions(context.table, listed, filters))
 
@@ -523,7 +523,7 @@ def _checked_result(
             return result
     raise ExternalError(
         f"connector {connector.identifier!r} returned a wrong result from apply_filters",
-        code="invalid-connector-result",
+        code="schema-mismatch",
         hint="return FilterResult.split(filters, ...), in which each filter is accepted or remains",
     )
 

@@ -68,7 +68,7 @@ def java_version(home: Path) -> int | None:
 
 
 def find_java(environment: Mapping[str, str] | None = None) -> Java:
-    """Return the Java to run Spark with (`java-not-found`, which lists unsupported ones)."""
+    """Return the Java to run Spark with (`missing-dependency`, which lists unsupported ones)."""
     environment = os.environ if environment is None else environment
     homes = []
     if home_of_variable := environment.get("JAVA_HOME"):
@@ -86,7 +86,7 @@ def find_java(environment: Mapping[str, str] | None = None) -> Java:
     raise NotFoundError(
         f"no Java {', '.join(map(str, VERSIONS))} found"
         + (f" ({'; '.join(passed_over)})" if passed_over else ""),
-        code="java-not-found",
+        code="missing-dependency",
         hint=f"install one, or run: {install_command('spark')}",
     )
 

@@ -97,9 +97,9 @@ class JobSession:
         The user's session is never changed, whichever thread calls.
 
         Raises:
-            NotFoundError: with code `missing-extra` or `java-not-found`.
-            ExternalError: with code `spark-start-failed`, or `spark-session-stopped` for the user's
-                session.
+            NotFoundError: with code `missing-dependency`.
+            ExternalError: with code `incompatible-installation`, or `spark-session-stopped` for the
+                user's session.
         """
         require_modules("pyspark.sql")
         with self._lock:
@@ -226,8 +226,8 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     """Start Spark, which must not be running, with these settings in addition to `START`.
 
     In a program of ``spark-submit`` that command's settings replace `START`. Errors:
-    `java-not-found`, `spark-start-failed`, `not-over-connect` in a process that uses Spark Connect,
-    and `invalid-option-value` for a malformed ``SCHEMA_CORE_SPARK``.
+    `missing-dependency`, `incompatible-installation`, `not-over-connect` in a process that uses
+    Spark Connect, and `invalid-option-value` for a malformed ``SCHEMA_CORE_SPARK``.
     """
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
@@ -250,7 +250,9 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     try:
         return builder.getOrCreate()
     except Exception as error:
-        raise ExternalError(f"Spark failed to start: {error}", code="spark-start-failed") from error
+        raise ExternalError(
+            f"Spark failed to start: {error}", code="incompatible-installation"
+        ) from error
 
 
 def _umask_setting() -> dict[str, str]:

@@ -112,7 +112,7 @@ def tables_from(document: Any) -> Tables:
 def require_compatible(
     path: str, old: tuple[Tables, Tables], new: tuple[Tables, Tables], *, has_state: bool
 ) -> None:
-    """Require that a job continues with other schemas (`checkpoint-schema-mismatch`).
+    """Require that a job continues with other schemas (`checkpoint-mismatch`).
 
     The error names every change that is one; a column that the job did not read is ignored.
 
@@ -135,7 +135,7 @@ def require_compatible(
         raise ConflictError(
             f"the job with the checkpoint in {path!r} cannot continue with the schema as it is "
             f"now: {changes}",
-            code="checkpoint-schema-mismatch",
+            code="checkpoint-mismatch",
             hint="restore the old definition of the table; or SET 'pipeline.name' to a new name to "
             "read everything from the beginning",
         )

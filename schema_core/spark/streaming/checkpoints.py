@@ -236,7 +236,7 @@ class Checkpoint:
     def begin(self) -> None:
         """Write a new job's description, and keep other runs of the job out.
 
-        Errors have the codes `job-already-runs` and `file-system-failed`.
+        Errors have the codes `lock-not-available` and `file-system-failed`.
         """
         directory = self._directory
         directory.mkdirs("")
@@ -267,7 +267,7 @@ class Checkpoint:
     def _already_runs(self) -> ConflictError:
         return ConflictError(
             f"another process runs the job with the checkpoint {self._path!r}",
-            code="job-already-runs",
+            code="lock-not-available",
             hint="cancel that job first; "
             f"or SET '{PIPELINE_NAME.key}' to another name for another job",
         )
@@ -312,10 +312,9 @@ def checkpoint_of(
 ) -> Checkpoint | None:
     """Return the checkpoint of a job, None if the session's options name no directory.
 
-    A job that `creates` its table must start from the beginning (`checkpoint-exists`). Other
-    errors: `checkpoint-mismatch` if another job wrote the checkpoint, `checkpoint-schema-mismatch`
-    if the job cannot continue with its tables' new schemas, `invalid-checkpoint` and
-    `file-system-failed`.
+    A job that `creates` its table must start from the beginning (else `checkpoint-mismatch`). The
+    same error is for the checkpoint of another job, and for tables whose new schemas the job cannot
+    continue with. Others are `invalid-checkpoint` and `file-system-failed`.
     """
     root = CHECKPOINTS.of(options)
     if root is None:
@@ -370,7 +369,7 @@ def checkpoint_in(
         raise AlreadyExistsError(
             f"there is a checkpoint of an earlier job in {path!r}: the new table would lack the "
             "rows that it has read",
-            code="checkpoint-exists",
+            code="checkpoint-mismatch",
             hint=f"delete the directory, or SET '{PIPELINE_NAME.key}' to a new name",
         )
     untyped = description.untyped or None

@@ -447,7 +447,7 @@ class StreamPlanner:
         """Return a function that raises if others have altered or dropped a table.
 
         For CREATE TABLE AS, later tables are compared with that of the first call
-        (`table-changed`).
+        (`concurrent-modification`).
         """
         previous = list[str]()
         with suppress(NotFoundError):
@@ -460,14 +460,14 @@ class StreamPlanner:
             except NotFoundError as error:
                 raise ConflictError(
                     f"the table {shown} was dropped while a streaming job writes it",
-                    code="table-changed",
+                    code="concurrent-modification",
                 ) from error
             if not previous:
                 previous.append(current)
             if previous[0] != current:
                 raise ConflictError(
                     f"the table {shown} was altered while a streaming job writes it",
-                    code="table-changed",
+                    code="concurrent-modification",
                     hint="run the statement again for the new definition",
                 )
 
