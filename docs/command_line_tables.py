@@ -17,9 +17,16 @@ def commands() -> str:
 
 
 def exit_codes() -> str:
-    """The meanings of the exit codes of each command."""
-    rows = [(code(name), *meaning) for name, meaning in EXIT_CODES.items()]
-    return table(("command", "0", "1", "2"), rows) + "\n"
+    """The commands that exit with 1 or 2, by what it means."""
+    tables = []
+    for code_ in (1, 2):
+        commands: dict[str, list[str]] = {}
+        for name, meaning in EXIT_CODES.items():
+            if meaning[code_]:
+                commands.setdefault(meaning[code_], []).append(code(name))
+        rows = [(meaning, ", ".join(names)) for meaning, names in commands.items()]
+        tables.append(table((f"exit code {code_}", "of"), rows))
+    return "\n\n".join(tables) + "\n"
 
 
 def formats() -> str:

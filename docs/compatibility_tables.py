@@ -1,7 +1,11 @@
-"""The tables of docs/compatibility.md, printed from the findings and the rules of stores."""
+"""Tables of compatibility, from the findings and the rules of stores.
+
+Those of docs/compatibility.md, and the page of the site with the types of all formats.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 from docs.mapping_tables import code, table
@@ -71,11 +75,7 @@ def rules() -> str:
         for old, new in store.promotions.items()
     ]
     return (
-        f"{table(header, types)}\n\n"
-        f"{table(('rules', 'stored', 'read as', 'source'), promotions)}\n\n"
-        "Decimals are read by a higher precision of the same scale (`iceberg`), by more digits "
-        "before and after the point (`spark`), only as themselves (`avro`). The rules `flink` are "
-        "Flink's implicit casts: what INSERT accepts.\n"
+        f"{table(header, types)}\n\n{table(('rules', 'stored', 'read as', 'source'), promotions)}\n"
     )
 
 
@@ -101,9 +101,8 @@ def columns() -> str:
     return table(("", *(code(store.name) for store in stores)), [lookup, *rows]) + "\n"
 
 
-def files() -> str:
-    """For each format of files, which stored type is read as which others."""
-    parts = []
+def files() -> Iterator[str]:
+    """Yield, for each format of files, which stored type is read as which others."""
     for form, store in FILES.items():
         types = {name: parse_type(name) for name in SHOWN if store.physical_type(parse_type(name))}
         exact: dict[str, list[str]] = {name: [] for name in types}
@@ -125,8 +124,19 @@ def files() -> str:
             )
             for name in types
         ]
-        parts.append(f"### {form}\n\n{table(('stored', 'exact', 'at risk'), rows)}\n")
-    return "\n".join(parts)
+        yield f"## {form}\n\n{table(('stored', 'exact', 'at risk'), rows)}\n"
+
+
+def page() -> str:
+    """Return the page with what each format reads stored types as."""
+    introduction = (
+        "[Compatibility](../compatibility.md#what-files-are-read-as) explains these tables. "
+        "Pairs that are not listed are not read."
+    )
+    return "\n\n".join(
+        ("# What stored types are read as", introduction, *files(),
+         "## Rules of formats and engines", rules())
+    )  # fmt: skip
 
 
 def readings() -> str:
@@ -140,20 +150,31 @@ def readings() -> str:
 
 
 def lint_rules() -> str:
-    """The kinds of findings of `lint` with their severities."""
+    """The kinds of findings of `lint` with their severities; a meaning has one page."""
+    rules = {kind: rule for kind, rule in RULES.items() if rule.severity is not Severity.ALLOW}
+    shared = {
+        severity: ", ".join(
+            code(kind)
+            for kind, rule in rules.items()
+            if kind in FINDINGS and rule.severity is severity
+        )
+        for severity in (Severity.ERROR, Severity.WARN)
+    }
     rows = [
         (code(kind), rule.severity.value, rule.meaning)
-        for kind, rule in RULES.items()
-        if rule.severity is not Severity.ALLOW
+        for kind, rule in rules.items()
+        if kind not in FINDINGS
     ]
-    return table(("finding", "severity", "meaning"), rows) + "\n"
+    lines = "\n".join(f"- {severity.value}: {kinds}" for severity, kinds in shared.items())
+    return (
+        "The findings of [compatibility](compatibility.md#findings):\n\n"
+        f"{lines}\n\nand these:\n\n{table(('finding', 'severity', 'meaning'), rows)}\n"
+    )
 
 
 PARTS = {
     "lint_rules": lint_rules,
     "findings": findings,
-    "rules": rules,
     "file_columns": columns,
-    "file_types": files,
     "file_readings": readings,
 }

@@ -68,11 +68,16 @@ def _options_of_changes() -> str:
 def _metadata_of_changes() -> str:
     """Return the table of the metadata of all formats of changes."""
     rows = [
-        (name, code(key), code(item.type.as_summary_string()))
+        (
+            name,
+            ", ".join(
+                f"{code(key)} {item.type.as_summary_string()}"
+                for key, item in form.metadata.items()
+            ),
+        )
         for name, form in MESSAGE_CHANGE_FORMATS.items()
-        for key, item in form.metadata.items()
     ]
-    return table(("format", "key, after `value.`", "type"), rows) + "\n"
+    return table(("format", "keys, after `value.`, with their types"), rows) + "\n"
 
 
 #: How the description of an option begins that Flink has and a job of Spark does not need.

@@ -1,4 +1,4 @@
-"""The tables of docs/dialects.md, printed from the rows of the engines."""
+"""The tables of SQL engines: of docs/dialects.md, and the page of the site with all types."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ def cell(text: str) -> str:
 
 
 def table(engine: Engine) -> str:
-    """Return the table of an engine; successive rows that differ only in Flink's type are one."""
+    """Return the table of an engine; successive rows that differ in one type only are one."""
     heading = f"| {engine.name} | | Flink | loss | where |\n|---|---|---|---|---|"
-    lines = [
-        f"| {foreign} | {arrow} | {', '.join(cell(row.flink) for row in rows)} | {rest} |"
+    by_foreign = [
+        (foreign, arrow, ", ".join(cell(row.flink) for row in rows), rest)
         for (foreign, arrow, rest), rows in groupby(engine.rows, columns)
+    ]
+    lines = [
+        f"| {', '.join(row[0] for row in rows)} | {' | '.join(others)} |"
+        for others, rows in groupby(by_foreign, lambda row: row[1:])
     ]
     return "\n".join((f"### {engine.name}", "", heading, *lines))
 
@@ -55,6 +59,12 @@ def cell_or_none(text: str | None) -> str:
     return cell(text.strip()) if text else "none"
 
 
-def tables() -> str:
-    """All tables with their headings, as on the page."""
-    return "\n" + "\n\n".join((members(), *map(table, ENGINES.values()))) + "\n\n"
+def types() -> str:
+    """Return the page with the types of all engines."""
+    introduction = (
+        "`↔` is read and written, `→` only read, `←` only written. `{p}` is the same number on "
+        "both sides, `whole` the number of digits before the decimal point, `-{z}` a negative "
+        "scale; `{any}` is anything. The first matching row applies. "
+        "[CREATE TABLE of other engines](../dialects.md) converts by these rows."
+    )
+    return "\n\n".join(("# Types of other engines", introduction, *map(table, ENGINES.values())))

@@ -1,4 +1,4 @@
-"""Generate the tables of docs/functions.md from the function signatures."""
+"""Generate the page of the site with all functions from the function signatures."""
 
 from __future__ import annotations
 
@@ -79,3 +79,9 @@ def family(module: ModuleType, rows: tuple[Function, ...]) -> list[str]:
 def tables() -> str:
     """Return one table per family of functions, with one line per row."""
     return "\n".join(text for item in FAMILIES for text in family(item, item.FUNCTIONS))
+
+
+def page() -> str:
+    """Return the page with the tables of all families."""
+    introduction = "[Functions](../functions.md#columns-of-the-tables) explains the columns."
+    return f"# All functions\n\n{introduction}\n\n{tables()}"

@@ -17,7 +17,6 @@ from docs import (
     compatibility_tables,
     connector_tables,
     dialect_tables,
-    function_tables,
     mapping_tables,
     property_tables,
     pyflink_tables,
@@ -41,23 +40,17 @@ def sentence(module: Path) -> str:
     return text.split("\n\n")[0].replace("\n", " ").replace("|", "\\|")
 
 
-def packages(directory: Path) -> Iterator[Path]:
-    """A package and the packages below it, in reading order."""
-    yield directory
-    for initializer in sorted(directory.glob("*/__init__.py")):
-        yield from packages(initializer.parent)
-
-
 def files() -> str:
-    """A table of all packages: what each holds, and the names of its modules."""
+    """A table of the packages of the layers, with what each holds, and their packages."""
     core = ROOT / "schema_core"
-    lines = ["| package | holds | modules |", "|---|---|---|"]
+    lines = ["| package | holds | packages in it |", "|---|---|---|"]
     for layer in LAYERS:
-        for package in packages(core / layer):
-            modules = (file.stem for file in sorted(package.glob("*.py")))
-            names = ", ".join(f"`{name}`" for name in modules if name != "__init__")
-            contents = sentence(package / "__init__.py")
-            lines.append(f"| `{package.relative_to(core)}/` | {contents} | {names} |")
+        inner = [
+            f"`{initializer.parent.relative_to(core / layer)}`"
+            for initializer in sorted((core / layer).glob("*/**/__init__.py"))
+        ]
+        contents = sentence(core / layer / "__init__.py")
+        lines.append(f"| `{layer}/` | {contents} | {', '.join(inner)} |")
     return "\n".join([*lines, ""])
 
 
@@ -83,10 +76,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "agreement": agreement,
     "files": files,
     "mappings": mapping_tables.tables,
-    "dialects": dialect_tables.tables,
+    "engines": dialect_tables.members,
     "properties": property_tables.tables,
-    "pyflink": pyflink_tables.tables,
-    "functions": function_tables.tables,
+    "pyflink": pyflink_tables.packages,
     **command_line_tables.PARTS,
     **compatibility_tables.PARTS,
     **connector_tables.PARTS,

@@ -1,7 +1,4 @@
-"""The tables of docs/types-and-formats.md, printed from the tables of the code.
-
-python docs/mapping_tables.py      writes them into the page; a test compares
-"""
+"""The types of Flink, Arrow and Spark: docs/types-and-formats.md, and a page of the site."""
 
 from __future__ import annotations
 
@@ -101,7 +98,16 @@ def tables() -> str:
         ("### Flink in Arrow and in Spark", to_others()),
         ("### Losses without exact-type metadata", what_is_lost()),
         ("### Kinds of loss", kinds_of_loss()),
-        ("### Arrow in Flink", from_arrow_types()),
-        ("### Spark in Flink", from_spark_types()),
     )
     return "\n" + "\n\n".join(f"{heading}\n\n{body}" for heading, body in parts) + "\n\n"
+
+
+def page() -> str:
+    """Return the page with the types of Arrow and Spark."""
+    introduction = "[Types](../types-and-formats.md#tables) has the types of Flink."
+    parts = (
+        ("# Types of Arrow and Spark", introduction),
+        ("## Arrow in Flink", from_arrow_types()),
+        ("## Spark in Flink", from_spark_types()),
+    )
+    return "\n\n".join(f"{heading}\n\n{body}" for heading, body in parts)

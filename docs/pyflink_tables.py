@@ -1,4 +1,4 @@
-"""Generate the table of docs/pyflink.md: each public name of PyFlink, compared with ours."""
+"""Compare each public name of PyFlink with ours: docs/pyflink.md, and a page of the site."""
 
 from __future__ import annotations
 
@@ -213,11 +213,15 @@ def summary(package: str) -> str:
     return f"| `{package[:-1]}` | {' | '.join(map(str, numbers))} |"
 
 
-def tables() -> str:
-    """A summary, a table of absent modules, and a section for each other module of PyFlink."""
-    lines = ["", "| package | same | differ | absent | names |", "|---|---|---|---|---|"]
-    packages = ("table", "common", "metrics", "util", "datastream")
-    lines += [summary(f"pyflink.{package}.") for package in packages]
+def packages() -> str:
+    """Return the table of packages, with the number of names that are the same."""
+    names = ("table", "common", "metrics", "util", "datastream")
+    lines = ["| package | same | differ | absent | names |", "|---|---|---|---|---|"]
+    return "\n".join([*lines, *(summary(f"pyflink.{name}.") for name in names), ""])
+
+
+def page() -> str:
+    """Return the page with a table of absent modules, and a section for each other module."""
     names_of = {
         module: [name for name in compared() if name.module == module] for module in recorded()
     }
@@ -226,7 +230,10 @@ def tables() -> str:
         for module, names in names_of.items()
         if {name.status for name in names} == {ABSENT}
     }
-    lines += [
+    lines = [
+        "# Every name of PyFlink",
+        "",
+        "Each public name of PyFlink, compared with [ours](../pyflink.md#every-name).",
         "",
         "| why all names are absent | modules |",
         "|---|---|",

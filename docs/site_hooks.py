@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +54,45 @@ def error_codes() -> str:
     return "\n\n".join(["# Error codes", introduction, *pages])
 
 
+def table_page(module: str, function: str = "page") -> Callable[[], str]:
+    """Return what generates a page of tables; its module is imported when the page is needed."""
+
+    def generate() -> str:
+        if str(ROOT) not in sys.path:
+            sys.path.insert(0, str(ROOT))
+        page: str = getattr(import_module(f"docs.{module}"), function)()
+        return page
+
+    return generate
+
+
+#: Pages that are only on the site -> what generates them.
+GENERATED: dict[str, Callable[[], str]] = {
+    ERROR_CODES: error_codes,
+    "reference/all-functions.md": table_page("function_tables"),
+    "reference/arrow-and-spark-types.md": table_page("mapping_tables"),
+    "reference/dialect-types.md": table_page("dialect_tables", "types"),
+    "reference/stored-types.md": table_page("compatibility_tables"),
+    "reference/pyflink-names.md": table_page("pyflink_tables"),
+}
+
+#: A file with data -> the page of the site that shows them.
+SHOWN_BY = {
+    ROOT / "schema_core" / "expressions" / "functions": "reference/all-functions.md",
+    ROOT / "schema_core" / "mappings" / "dialects" / "type_rows.py": "reference/dialect-types.md",
+    ROOT / "schema_core" / "mappings" / "arrow" / "types.py": "reference/arrow-and-spark-types.md",
+    ROOT / "schema_core" / "mappings" / "stored_types.py": "reference/stored-types.md",
+    DOCS / "pyflink_reasons.py": "reference/pyflink-names.md",
+}
+
+
 def page_of(target: Path) -> str | None:
     """Return the page that shows a file, by its path within `docs`; None if there is none."""
     for page, file in ADDED.items():
         if target == file:
             return page
+    if target in SHOWN_BY:
+        return SHOWN_BY[target]
     if target.parent == CODES and target.suffix == ".md":
         return f"{ERROR_CODES}#{target.stem}"
     if target == ROOT / "README.md":
@@ -120,7 +157,8 @@ def on_files(files: Any, config: Any) -> Any:
     for page, file in ADDED.items():
         text = with_local_links(file.read_text(encoding="utf-8"), page, file)
         files.append(File.generated(config, page, content=python_markdown(text)))
-    files.append(File.generated(config, ERROR_CODES, content=error_codes()))
+    for page, generate in GENERATED.items():
+        files.append(File.generated(config, page, content=python_markdown(generate())))
     return files
 
 

@@ -1,4 +1,6 @@
-"""Every ```python block of the documentation runs; the blocks of a page share one namespace.
+"""Every ```python block of the documentation runs, and every ```sql block is parsed.
+
+The blocks of a page share one namespace.
 
 A block with `>>>` is a doctest, any other is executed; names of earlier blocks stay.
 ```python no-run marks blocks that cannot run here (a cluster, a password), and only those.
@@ -13,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from docs import generate
+from schema_core import SchemaCoreError
+from schema_core.sql.parser import parse_statements
 
 ROOT = Path(__file__).parent.parent
 PAGES = [
@@ -21,16 +25,17 @@ PAGES = [
     ROOT / "SECURITY.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-BLOCK = re.compile(r"^( *)```python *\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^( *)```(python|sql) *\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 
 
-def blocks(page: Path) -> list[tuple[int, str]]:
-    """Line and text of each block, without the indentation of a list item."""
+def blocks(page: Path, language: str = "python") -> list[tuple[int, str]]:
+    """Line and text of each block of a language, without the indentation of a list item."""
     text = page.read_text(encoding="utf-8")
     return [
-        (text.count("\n", 0, block.start(2)), re.sub(rf"(?m)^{block[1]}", "", block[2]))
+        (text.count("\n", 0, block.start(3)), re.sub(rf"(?m)^{block[1]}", "", block[3]))
         for block in BLOCK.finditer(text)
+        if block[2] == language
     ]
 
 
@@ -49,6 +54,7 @@ ON_SPARK = frozenset({
     "README.md", "docs/connectors-and-formats.md", "docs/environment.md",
     "docs/how-to/change-data.md", "docs/how-to/delta.md",
     "docs/how-to/files.md", "docs/how-to/iceberg.md",
+    "docs/how-to/messy-csv.md", "docs/how-to/notebooks.md",
     "docs/how-to/partitions.md", "docs/how-to/row-patterns.md",
     "docs/how-to/process-table-functions.md",
     "docs/index.md", "docs/jobs.md",
@@ -85,6 +91,15 @@ def test_examples_run(
             exec(compile("\n" * line + code, str(page), "exec"), names)
 
     assert not reports, "\n".join(reports)
+
+
+def test_statements_are_parsed() -> None:
+    for page in PAGES:
+        for line, statements in blocks(page, "sql"):
+            try:
+                parse_statements(statements)
+            except SchemaCoreError as error:
+                pytest.fail(f"{page.relative_to(ROOT)}, block at line {line}: {error}")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -18,7 +18,7 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
 
 #: Pages of the site whose sources are not below docs/.
-ADDED = {*site_hooks.ADDED, site_hooks.ERROR_CODES}
+ADDED = {*site_hooks.ADDED, *site_hooks.GENERATED}
 
 #: A page of each section, which the README links.
 SECTIONS = (
@@ -93,6 +93,27 @@ def test_anchors_exist(page: str) -> None:
         for target, anchor in links
         if anchor not in anchors(source.parent / target if target else source)
     ]
+
+
+@pytest.mark.parametrize("page", site_hooks.GENERATED)
+def test_pages_of_the_site_have_tables(page: str) -> None:
+    text = site_hooks.GENERATED[page]()
+
+    assert text.startswith("# ")
+    assert text.count("\n## ") + text.count("\n### ") > 1
+    links = re.findall(r"\]\((\.\./[^)#]+\.md)(?:#([^)]+))?\)", text)
+    assert [] == [
+        target
+        for target, anchor in links
+        if page != site_hooks.ERROR_CODES
+        and anchor not in {"", *anchors((DOCS / page).parent / target)}
+    ]
+
+
+@pytest.mark.parametrize("file", site_hooks.SHOWN_BY, ids=lambda file: file.name)
+def test_data_are_shown_by_a_page(file: Path) -> None:
+    assert file.exists()
+    assert site_hooks.SHOWN_BY[file] in site_hooks.GENERATED
 
 
 @pytest.mark.parametrize(
