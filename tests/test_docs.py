@@ -122,3 +122,13 @@ def test_the_readme_links_every_page() -> None:
     }
 
     assert [] == [page for page in sorted((ROOT / "docs").glob("*.md")) if page not in linked]
+
+
+def test_codes_of_the_troubleshooting_page_have_pages() -> None:
+    text = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text(encoding="utf-8")
+    cells = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ")]
+    codes = [code for cell in cells for code in re.findall(r"`([a-z-]+)`", cell)]
+    pages = ROOT / "schema_core" / "errors" / "codes"
+
+    assert len(codes) > 30
+    assert [] == [code for code in codes if not (pages / f"{code}.md").exists()]
