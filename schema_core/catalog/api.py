@@ -276,7 +276,7 @@ class Catalog(ABC):
 
         Raises:
             SchemaError: `wrong-object-type` for another kind, `change-does-not-fit` for wrong
-            changes.
+                changes.
             ConflictError: if the current definition is not `expected`.
         """
 

@@ -281,13 +281,12 @@ class CatalogManager:
             ignore_if_exists: Whether to do nothing if there is one.
             history: The history of its columns, from another table with the same files.
             own_options: Options of this library, such as the directory of a managed table, by
-            default
-                a new one.
+                default a new one.
 
         Raises:
             AlreadyExistsError: `table-exists`.
             NotFoundError: `catalog-not-found` or `database-not-found`, also with
-            `ignore_if_exists`.
+                `ignore_if_exists`.
             SchemaError: `reserved-option`.
         """
         require_no_own_options(table.options)

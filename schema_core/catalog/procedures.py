@@ -44,8 +44,7 @@ class Procedure:
 
         Raises:
             SchemaError: `invalid-argument` for objects of other types, or unequal numbers of names
-            and
-                types.
+                and types.
         """
         if not callable(function):
             raise SchemaError(

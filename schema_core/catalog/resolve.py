@@ -144,7 +144,7 @@ def resolve_materialized_table(
 
     Raises:
         SchemaError: as `resolve_table`; `invalid-materialized-table` for one that a full refresh
-        cannot keep.
+            cannot keep.
     """
     if isinstance(table, objects.ResolvedCatalogMaterializedTable):
         return table

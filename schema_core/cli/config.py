@@ -68,7 +68,7 @@ class CliConfiguration:
         Args:
             command: The name of the command, after that of its group.
             options: Option without dashes -> the name of its parameter, and whether it may be
-            repeated.
+                repeated.
 
         Raises:
             SchemaError: with code `invalid-configuration` for an unknown key or a value of another

@@ -440,8 +440,7 @@ class ColumnSelection(SelectedColumns):
         """The names of the columns.
 
         Raises:
-            SchemaError: with code `unknown-column`, or `invalid-argument` for anything but
-            columns.
+            SchemaError: with code `unknown-column`, or `invalid-argument` for anything but columns.
         """
         chosen = [name for column in self.columns for name in selected_columns(column, columns)]
         return [name for name in columns if name not in chosen] if self.inverted else chosen

@@ -27,8 +27,7 @@ def literal(value: object) -> syntax.Expression:
     """The literal for a Python value; a list becomes an array, a dictionary a map.
 
     Raises:
-        SchemaError: with code `not-in-sql` for a value without a literal, or
-        `limit-exceeded`.
+        SchemaError: with code `not-in-sql` for a value without a literal, or `limit-exceeded`.
 
     >>> from schema_core.sql.printer import print_expression
     >>> print(print_expression(literal([Decimal("1.50"), None])))

@@ -102,7 +102,7 @@ class FunctionContext:
 
         Raises:
             UnsupportedError: with code `feature-not-supported` unless ``python.metric.enabled`` is
-            true.
+                true.
         """
         if self._group is None:
             raise UnsupportedError(

@@ -251,9 +251,8 @@ def plan(
         resolver: The resolver of both definitions; by default without user-defined functions.
         storage: The storage of the catalog, for a managed table.
         accept: Changes of values that converting statements make instead of failing:
-        `value-changed`
-            (rounded, wrapped) and `too-long` (truncated) as the target's cast does, `value-dropped`
-            (NULL).
+            `value-changed` (rounded, wrapped) and `too-long` (truncated) as the target's cast does,
+            `value-dropped` (NULL).
 
     Raises:
         SchemaError: as `diff`, `SchemaResolver.resolve` and `ColumnHistory.of`; with code

@@ -125,7 +125,7 @@ def require_strings(properties: Mapping[Any, Any]) -> None:
 
     Raises:
         SchemaError: with code `malformed-property`, or `invalid-argument` for anything but a
-        mapping.
+            mapping.
     """
     if not isinstance(properties, dict):
         require_instance(properties, Mapping, "properties")

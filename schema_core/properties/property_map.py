@@ -466,8 +466,7 @@ def encode_model(model: objects.ResolvedCatalogModel, on_loss: OnLoss = "refuse"
     """Encode a model: the columns of both schemas, and its options.
 
     Raises:
-        UnsupportedError: as `encode_table`, or with code `lossy` for more than
-        columns.
+        UnsupportedError: as `encode_table`, or with code `lossy` for more than columns.
     """
     require_instance(model, objects.ResolvedCatalogModel, "model")
     refuse(losses_of_model(model), on_loss)

@@ -80,7 +80,7 @@ def map_imports(*, override: bool = False) -> None:
 
     Raises:
         UnsupportedError: with code `incompatible-installation` where a package `pyflink` can be
-        imported.
+            imported.
     """
     if any(isinstance(finder, PyFlinkModules) for finder in sys.meta_path):
         return

@@ -109,7 +109,7 @@ def from_clause(source: syntax.Source, chain: ScopeChain) -> ResolvedSource:
 
     Raises:
         SchemaError: `duplicate-alias`, `limit-exceeded` for too many joins, or an error in a
-        source.
+            source.
     """
     count, first = 0, source
     while isinstance(first, syntax.Join):
@@ -694,8 +694,7 @@ def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> Non
 
     Raises:
         SchemaError: as `check_hints`; `invalid-hint` for `OPTIONS` on an object without options,
-        and
-            for a second `OPTIONS`, which Flink ignores.
+            and for a second `OPTIONS`, which Flink ignores.
     """
     check_hints(hints)
     of_options = [hint for hint in hints if hint.name.upper() == OPTIONS]

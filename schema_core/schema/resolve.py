@@ -89,9 +89,8 @@ class SchemaResolver(AbstractSchemaResolver):
 
         Raises:
             SchemaCoreError: the error that Flink reports (a SchemaError, or an UnsupportedError for
-            an
-                unknown type), with all others in `others`; `path` is the location, such as ``column
-                'total'``.
+                an unknown type), with all others in `others`; `path` is the location, such as
+                ``column 'total'``.
 
         >>> written = Schema.new_builder().column("a", "INT").column_by_expression("b", "a + 1")
         >>> print(SchemaResolver().resolve(written.build()))
@@ -459,8 +458,7 @@ def resolve_expression(
 
     Raises:
         SchemaError: for syntax errors, unknown names and type errors; the span refers to the text
-        of
-            the expression or of its statement.
+            of the expression or of its statement.
     """
     if isinstance(expression, schema_columns.ResolvedExpression):
         require_columns(expression, scope)

@@ -51,8 +51,7 @@ class ResolvedSchema:
     """Columns with data types, watermarks, a primary key, indexes, immutable columns.
 
     Raises:
-        SchemaError: with code `invalid-constraint`, or `invalid-argument` for an
-        argument of
+        SchemaError: with code `invalid-constraint`, or `invalid-argument` for an argument of
             another type.
 
     >>> from schema_core.types import DataTypes

@@ -201,9 +201,7 @@ class SchemaBuilder:
         """Append all members of another schema.
 
         Raises:
-            SchemaError: with code `already-declared` if both
-            have
-                one.
+            SchemaError: with code `already-declared` if both have one.
         """
         require_instance(unresolved_schema, Schema, "the schema to append")
         self._columns += unresolved_schema.columns
@@ -367,8 +365,7 @@ class SchemaBuilder:
         """Declare immutable columns.
 
         Raises:
-            SchemaError: with code `already-declared`, `invalid-name` or
-            `invalid-constraint`.
+            SchemaError: with code `already-declared`, `invalid-name` or `invalid-constraint`.
         """
         name = _constraint_name(constraint_name, IMMUTABLE)
         names = _key_columns(column_names, IMMUTABLE)
@@ -447,7 +444,7 @@ class Schema(_Hashed):
 
         Raises:
             SchemaError: as `SchemaResolver.resolve`; with code `invalid-argument` for any other
-            `resolver`.
+                `resolver`.
         """
         require_instance(resolver, AbstractSchemaResolver, "the resolver", "a SchemaResolver")
         return resolver.resolve(self)
@@ -460,8 +457,7 @@ class Schema(_Hashed):
             ParseError: for any other statement, with the position.
             NotFoundError: with code `unknown-dialect`.
             UnsupportedError: with code `type-not-supported` for types without an equivalent,
-            `lossy` if
-                values would change and `on_loss` is `error`.
+                `lossy` if values would change and `on_loss` is `error`.
 
         >>> print(Schema.from_ddl("CREATE TABLE t (id bigint NOT NULL, at timestamptz)", "duckdb"))
         (
@@ -486,8 +482,7 @@ class Schema(_Hashed):
             SchemaError: for a schema that cannot be resolved.
             NotFoundError: with code `unknown-dialect`.
             UnsupportedError: with code `type-not-supported` or `name-not-supported`, `lossy` if
-            values
-                would change and `on_loss` is `error`.
+                values would change and `on_loss` is `error`.
 
         >>> print(Schema.new_builder().column("tags", "ARRAY<STRING>").build().to_ddl("trino"))
         CREATE TABLE "t" (

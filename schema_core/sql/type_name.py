@@ -328,7 +328,7 @@ def type_name_of(type_: types.DataType) -> TypeName:
 
     Raises:
         SchemaError: for intervals, VARIANT, BITMAP, RAW and structured types, which Flink cannot
-        spell.
+            spell.
 
     >>> from schema_core.sql.printer import print_type
     >>> from schema_core.types import parse_type

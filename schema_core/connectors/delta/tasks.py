@@ -314,7 +314,7 @@ def partition_text(value: Any, column: str) -> str | None:
 
     Raises:
         UnsupportedError: with code `not-representable` for an empty string, which Delta reads as
-        NULL.
+            NULL.
     """
     if value is None:
         return None

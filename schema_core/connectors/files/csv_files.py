@@ -350,8 +350,7 @@ class FileReader:
 
         Raises:
             UnreadableRecordError: as `Scanner.feed`; for a quote that is not closed in its file,
-            another
-                number of fields than columns, and another header.
+                another number of fields than columns, and another header.
         """
         if file != self.file:
             self.finish()

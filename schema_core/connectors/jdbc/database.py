@@ -541,7 +541,7 @@ class Database:
         Raises:
             NotFoundError: with code `missing-dependency`.
             DatabaseError: with code `external-failure`, over Spark Connect, where the server
-            connects.
+                connects.
         """
         name = self.settings["driver"]
         if not (

@@ -277,8 +277,7 @@ class TableDescriptor:
 
         Raises:
             SchemaError: with code `missing-columns` without a schema, `reserved-option` for an
-            option
-                that only this library sets.
+                option that only this library sets.
         """
         require_no_own_options(self.options)
         if self.schema is None:

@@ -938,7 +938,7 @@ class GroupedTable:
 
         Raises:
             SchemaError: with code `invalid-grouping` for a column that is not constant within a
-            group.
+                group.
         """
         keys = self._keys
 
@@ -1043,7 +1043,7 @@ class WindowGroupedTable:
 
         Raises:
             SchemaError: with code `invalid-grouping` for a column that is not constant within a
-            group.
+                group.
         """
 
         def build(items: Sequence[Item]) -> syntax.Query:

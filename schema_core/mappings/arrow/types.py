@@ -303,7 +303,7 @@ def physical_field(field: types.RowField, *, with_metadata: bool = True) -> pa.F
 
     Raises:
         UnsupportedError: with code `type-not-supported`, or `name-not-supported` for invalid
-        Unicode.
+            Unicode.
     """
     import pyarrow as pa
 

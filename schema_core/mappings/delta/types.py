@@ -125,7 +125,7 @@ def to_delta_schema(columns: Sequence[types.RowField]) -> dict[str, Any]:
 
     Raises:
         UnsupportedError: with code `not-representable` for types and names that Delta does not
-        have.
+            have.
     """
     _require_names(columns)
     return {"type": "struct", "fields": [to_delta_field(column) for column in columns]}

@@ -168,9 +168,8 @@ class MigrationFile:
 
         Raises:
             SchemaError: with code `invalid-migration-file` for another name than
-            ``NNNN_lower_case``, and
-                a text without a line ``-- up``, with a section twice, with statements before the
-                first one, or longer than `MAX_TEXT`.
+                ``NNNN_lower_case``, and a text without a line ``-- up``, with a section twice, with
+                statements before the first one, or longer than `MAX_TEXT`.
         """
         require_instance(name, str, "the name")
         require_instance(text, str, "the text")

@@ -346,8 +346,7 @@ class Migrator:
 
         Args:
             target: The last migration that stays, by name or number; ``base`` undoes all, ``-1``
-            the
-                last one.
+                the last one.
             dry_run: As for `upgrade`.
             take_over: As for `upgrade`.
             accept: As for `upgrade`.

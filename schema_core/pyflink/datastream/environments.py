@@ -282,8 +282,9 @@ class StreamTableEnvironment(TableEnvironment):
 
         Raises:
             SchemaError: with code `unknown-column`, `invalid-metadata-column`, or the codes of
-            schemas. UnsupportedError: with code `needs-flink` for values of any Python object, from
-                which no columns can be made.
+                schemas.
+            UnsupportedError: with code `needs-flink` for values of any Python object, from which no
+                columns can be made.
         """
         require_instance(data_stream, DataStream, "data_stream")
         rows = _require_columns(data_stream.build_rows(self).without_hidden((ORDER,)))
