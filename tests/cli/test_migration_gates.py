@@ -104,7 +104,7 @@ def test_findings_are_accepted_by_options_and_by_the_configuration(
     assert "" == shell.run("lint", "--severity", "column-dropped=allow")
     for wrong in (("--accept", "column-dropped"), ("--severity", "column-dropped=high")):
         shell.run("lint", *wrong, status=2)
-    shell.run("lint", "--accept", "column-droped=typo", status=1)
+    shell.run("lint", "--accept", "column-droped=typo", status=2)
     assert "did you mean 'column-dropped'?" in shell.errors
 
     settings = '[migrate.lint.accept]\n"0002_drop:column-dropped" = "nobody reads it"\n'
