@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import pairwise
 from types import SimpleNamespace
@@ -115,6 +116,8 @@ else:
 #: Generating a class reads the fields of its bases, which generates them.
 _LOCK: Final = threading.RLock()
 _PARAMS: Final = "__dataclass_params__"
+#: The instances of a class before its `__init__` is compiled, which takes as long as 100 of them.
+COMPILED_AFTER: Final = 30
 #: What is read from the class and not called.
 _FACTS: Final = ("__dataclass_fields__", _PARAMS, "__match_args__")
 _ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
@@ -130,15 +133,25 @@ class _Generated:
         for name in ("__dict__", "__weakref__"):
             body.pop(name, None)
         annotations = body.get("__annotations__", {})
-        if any("InitVar" in annotation for annotation in annotations.values()):
-            raise TypeError("InitVar is not supported: write a method that returns the instance")
+        for annotation in annotations.values():
+            if "InitVar" in annotation:
+                raise TypeError(
+                    "InitVar is not supported: write a method that returns the instance"
+                )
+            if "KW_ONLY" in annotation:
+                raise TypeError("KW_ONLY is not supported: write field(kw_only=True)")
         names = [name for name, annotation in annotations.items() if "ClassVar" not in annotation]
         self.options = options
+        self.names = names
+        #: instances that were created without a compiled `__init__`
+        self.created = 0
         self.defaults = {name: body.pop(name) for name in names if name in body}
         if "__eq__" in body and body.get("__hash__") is None:
             body.pop("__hash__", None)  # Python adds it to the body of a class with __eq__
 
-        taken = {slot for base in declared.__mro__[1:] for slot in vars(base).get("__slots__", ())}
+        taken = {
+            slot for base in declared.__mro__[1:-1] for slot in vars(base).get("__slots__", ())
+        }
         slots = [name for name in names if name not in taken]
         body["__slots__"] = (*slots, *(["__weakref__"] if weakref_slot else []))
         #: until they are generated
@@ -158,7 +171,11 @@ class _Generated:
             **dict.fromkeys(_ORDER, options.get("order", False)),
             **dict.fromkeys(_FACTS, True),
         }
-        return {name: _Pending(self, name) for name, value in wanted.items() if value}
+        return {
+            name: (_PendingInit if name == "__init__" else _Pending)(self, name)
+            for name, value in wanted.items()
+            if value
+        }
 
     def _fixed_members(self) -> dict[str, Any]:
         fixed: dict[str, Any] = {}
@@ -195,6 +212,51 @@ class _Generated:
             "__getstate__": state,
             "__setstate__": set_state,
         }
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The fields of an instance by name, in the order in which they are assigned."""
+        from dataclasses import MISSING, Field, field, fields
+
+        result: dict[str, Any] = {}
+        for base in reversed(self.cls.__mro__[1:]):
+            inherited = vars(base).get("__dataclass_fields__")
+            if isinstance(inherited, _Pending):
+                result |= inherited.of.fields
+            elif inherited is not None:
+                result |= {field.name: field for field in fields(base)}
+        for name in self.names:
+            default = self.defaults.get(name, MISSING)
+            result[name] = default if isinstance(default, Field) else field(default=default)
+            if result[name].kw_only is MISSING:
+                result[name].kw_only = self.options.get("kw_only", False)
+        return result
+
+    @cached_property
+    def positional(self) -> list[str]:
+        """The fields that are positional parameters of `__init__`."""
+        return [name for name, field in self.fields.items() if field.init and not field.kw_only]
+
+    def initialize(self, instance: Any, /, *arguments: object, **keywords: object) -> None:
+        """Assign the fields of an instance as `__init__` does, which raises for wrong arguments."""
+        from dataclasses import MISSING
+
+        values = dict(zip(self.positional, arguments, strict=False)) | keywords
+        is_valid = len(values) == len(arguments) + len(keywords)
+        assign = object.__setattr__ if self.options.get("frozen", False) else setattr
+        for name, field in self.fields.items():
+            if field.init and name in values:
+                assign(instance, name, values.pop(name))
+            elif field.default is not MISSING:
+                assign(instance, name, field.default)
+            elif field.default_factory is not MISSING:
+                assign(instance, name, field.default_factory())
+            else:
+                is_valid = is_valid and not field.init
+        if values or not is_valid:
+            self.cls.__init__(instance, *arguments, **keywords)
+        elif hasattr(instance, "__post_init__"):
+            instance.__post_init__()
 
     def generate(self, name: str) -> None:
         """Replace what is pending under a name by what ``dataclasses`` generates for the fields.
@@ -312,6 +374,16 @@ class _Pending:
         self.of.generate(self.name)
         value = vars(self.of.cls)[self.name]
         return value.__get__(instance, owner) if hasattr(value, "__get__") else value
+
+
+class _PendingInit(_Pending):
+    """An `__init__` that is compiled only for a class of which the process has many instances."""
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        if instance is None or self.of.created >= COMPILED_AFTER:
+            return super().__get__(instance, owner)
+        self.of.created += 1
+        return partial(self.of.initialize, instance)
 
 
 class _Signature:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
-from schema_core.base.lazy import dataclass, node
+from schema_core.base import lazy
+from schema_core.base.lazy import COMPILED_AFTER, dataclass, node
 
 Decorator = Callable[..., Callable[[type[Any]], type[Any]]]
 
@@ -125,8 +126,10 @@ def outcome(fact: str, case: str, decorator: Decorator) -> Any:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("fact", FACTS)
-def test_as_dataclasses(fact: str, case: str) -> None:
+def test_as_dataclasses(fact: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(fact, case, dataclasses.dataclass)
+    assert outcome(fact, case, dataclass) == expected
+    monkeypatch.setattr(lazy, "COMPILED_AFTER", 0)
     assert outcome(fact, case, dataclass) == expected
 
 
@@ -210,9 +213,11 @@ def test_generated_when_used() -> None:
     class Unused:
         x: int
 
+    instances = [Unused(x) for x in range(COMPILED_AFTER)]
     assert not inspect.isfunction(vars(Unused)["__init__"])
-    assert Unused(1).x == 1
+    instances.append(Unused(COMPILED_AFTER))
     assert inspect.isfunction(vars(Unused)["__init__"])
+    assert [*range(COMPILED_AFTER + 1)] == [instance.x for instance in instances]
 
 
 def test_annotations_of_init_are_those_of_the_module() -> None:
@@ -223,13 +228,20 @@ def test_annotations_of_init_are_those_of_the_module() -> None:
     }
 
 
-def test_init_variables_are_refused() -> None:
+def test_annotations_that_declare_no_field_are_refused() -> None:
     with pytest.raises(TypeError, match="InitVar is not supported"):
 
         @dataclass(frozen=True, slots=True)
         class Text:
             length: int
             text: dataclasses.InitVar[str]
+
+    with pytest.raises(TypeError, match="KW_ONLY is not supported"):
+
+        @dataclass(frozen=True, slots=True)
+        class Named:
+            _: dataclasses.KW_ONLY
+            name: str
 
 
 def test_instances_are_of_their_class_and_frozen_when_they_are_validated() -> None:
