@@ -33,6 +33,7 @@ def main() -> None:
             application()()
         finally:
             flush()
+            gc.freeze()  # otherwise Python searches all objects for cycles when it exits
     except OSError as error:
         discard_output()
         if isinstance(error, BrokenPipeError):  # the reader closed the pipe
