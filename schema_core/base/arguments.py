@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial, wraps
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, ParamSpec, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from schema_core.errors import SchemaError
@@ -137,9 +137,20 @@ def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _parameter_classes(method: Callable[..., object]) -> tuple[tuple[str, ...], dict[str, Kind]]:
-    """Return the names of the parameters of a method, and the classes of those that have them."""
-    kinds = {name: _kind(hint) for name, hint in get_type_hints(method).items() if name != "return"}
-    return _parameters(method), {name: kind for name, kind in kinds.items() if kind}
+    """Return the names of the parameters of a method, and the classes of those that have them.
+
+    Annotations with parameters, which are not classes, may name what only type checkers import.
+    """
+    code = method.__code__
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    hints = {
+        name: hint
+        for name, hint in method.__annotations__.items()
+        if name in parameters and "[" not in hint
+    }
+    evaluated = get_type_hints(SimpleNamespace(__annotations__=hints), method.__globals__)
+    kinds = {name: _kind(hint) for name, hint in evaluated.items()}
+    return parameters, {name: kind for name, kind in kinds.items() if kind}
 
 
 def _validate_calls(

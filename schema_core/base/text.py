@@ -23,6 +23,7 @@ MAX_DIGITS = 1_000
 
 #: Java's white space, for a character class: without the no-break spaces and U+0085.
 SPACE = r"\t-\r\x1c-\x20\u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000"
+_VISIBLE = regex(f"[^{SPACE}]")
 
 #: ASCII's part of `LETTERS`.
 ASCII_LETTERS = "$A-Z_a-z"
@@ -32,8 +33,6 @@ LETTERS = (
     rf"{ASCII_LETTERS}\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u3040-\u318f\u3300-\u337f"
     r"\u3400-\u3d2d\u4e00-\u9fff\uf900-\ufaff"
 )
-
-_VISIBLE = regex(f"[^{SPACE}]")
 
 
 class Span(NamedTuple):
@@ -74,7 +73,7 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" "), is_blank("\u00a0")
     (True, False)
     """
-    return _VISIBLE.search(text) is None
+    return not text[:1].isalnum() and _VISIBLE.search(text) is None
 
 
 #: Invisible characters, characters that change the writing direction, and surrogates.

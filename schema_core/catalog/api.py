@@ -10,17 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import partial
-from typing import Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import is_blank
 from schema_core.catalog import objects
-from schema_core.catalog.changes.table_changes import TableChange
-from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.migration_history import CatalogMigration
-from schema_core.catalog.partition_filters import select_partitions
-from schema_core.catalog.procedures import Procedure
 from schema_core.catalog.statistics import (
     CatalogColumnStatistics,
     CatalogTableStatistics,
@@ -31,6 +27,11 @@ from schema_core.catalog.temporary import ResolvedTable
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
+
+if TYPE_CHECKING:
+    from schema_core.catalog.changes.table_changes import TableChange
+    from schema_core.catalog.managed import ManagedStorage
+    from schema_core.catalog.procedures import Procedure
 
 #: The options of tables of files: how many versions are kept, and the time of the one to read.
 RETAINED_SNAPSHOTS: Final = "snapshot.num-retained.max"
@@ -334,6 +335,8 @@ class Catalog(ABC):
             SchemaError: `not-partitioned`, or an error of an expression such as `unknown-column`.
             UnsupportedError: `feature-not-supported` for other conditions.
         """
+        from schema_core.catalog.partition_filters import select_partitions
+
         specs = self.list_partitions(table_path)
         return select_partitions(self.get_table(table_path), specs, filters)
 

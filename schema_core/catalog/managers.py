@@ -11,15 +11,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field
 from functools import partial
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, UnresolvedPath
 from schema_core.base.secrets import NO_KEYS
 from schema_core.catalog import ddl_semantics, objects
 from schema_core.catalog.api import Capability, Catalog, names_starting_with, sorted_names
-from schema_core.catalog.changes.column_history import ColumnHistory
-from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.ddl_semantics import ExistingObject, decide
 from schema_core.catalog.managed import (
     ManagedStorage,
@@ -51,6 +49,10 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.types import DataType, DataTypes, UnresolvedType
+
+if TYPE_CHECKING:
+    from schema_core.catalog.changes.column_history import ColumnHistory
+    from schema_core.catalog.changes.table_changes import TableChange
 
 # --- tables and databases -------------------------------------------------------------------------
 

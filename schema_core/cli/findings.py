@@ -21,7 +21,6 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.text import escaped
 from schema_core.cli import WRONG
 from schema_core.errors import Diagnostic, caret, cut
-from schema_core.report import markup
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -284,6 +283,8 @@ def as_commands(report: FindingReport) -> str:
 
 def as_html(report: FindingReport) -> str:
     """Return a self-contained page: the findings, and the command's own parts."""
+    from schema_core.report import markup
+
     rows = []
     for finding in report.findings:
         cells = map(
@@ -376,6 +377,8 @@ def _junit_case(place: str, name: str, content: str) -> str:
 
 def _xml(text: str) -> str:
     """Escape a text for XML, which has no references to control characters."""
+    from schema_core.report import markup
+
     return "\n".join(map(markup.text, text.split("\n")))
 
 

@@ -21,7 +21,6 @@ from schema_core.connectors.datagen_options import (
 from schema_core.environment.connector import Boundedness
 from schema_core.environment.options import ConfigOption
 from schema_core.spark.connector import ConnectorBase
-from schema_core.spark.session.frames import select
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,7 +61,8 @@ class DatagenConnector(ConnectorBase):
         start or end), `invalid-option-value`, `unbounded-table` (neither number of rows nor
         sequence), `type-not-supported`.
         """
-        from schema_core.connectors.datagen_rows import make_generators  # the compiler of Spark
+        from schema_core.connectors.datagen_rows import make_generators
+        from schema_core.spark.session.frames import select
 
         rows, columns = make_generators(context)
         tasks = PARALLELISM.of(context.options)
@@ -83,7 +83,8 @@ class DatagenConnector(ConnectorBase):
 
         A restarted job continues the row numbers.
         """
-        from schema_core.connectors.datagen_rows import make_generators  # the compiler of Spark
+        from schema_core.connectors.datagen_rows import make_generators
+        from schema_core.spark.session.frames import select
 
         _, columns = make_generators(context)
         source = context.session.readStream.format("rate")

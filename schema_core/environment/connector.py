@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import CONNECTORS, require
 from schema_core.base.secrets import without_secrets
-from schema_core.catalog.changes.column_history import KEY as COLUMN_HISTORY
 from schema_core.catalog.objects import ResolvedCatalogTable
+from schema_core.catalog.own_options import COLUMN_HISTORY
 from schema_core.environment.options import (
     ConfigOption,
     choice,

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field
 from enum import Enum, IntEnum
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from unicodedata import east_asian_width
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
-from schema_core.environment.jobs.client import JobClient
-from schema_core.environment.jobs.query_client import QueryClient
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import Change
 from schema_core.schema.resolved import ResolvedSchema
@@ -30,6 +28,10 @@ from schema_core.types import (
     TypeRoot,
 )
 from schema_core.types.row_value import Row
+
+if TYPE_CHECKING:
+    from schema_core.environment.jobs.client import JobClient
+    from schema_core.environment.jobs.query_client import QueryClient
 
 #: Maximum number of rows that a notebook shows.
 MAX_HTML_ROWS = 100

@@ -36,7 +36,7 @@ from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.connector import check_declared_metadata, secret_keys
 from schema_core.environment.jobs.graph import HookFactories, JobStatusHook
 from schema_core.environment.jobs.pending import require_visible
-from schema_core.environment.jobs.run import SessionJobs
+from schema_core.environment.jobs.session_jobs import SessionJobs
 from schema_core.environment.modules import load_installed_module
 from schema_core.environment.option_references import OptionReferences
 from schema_core.environment.options import (

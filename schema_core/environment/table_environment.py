@@ -27,7 +27,7 @@ from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
 from schema_core.environment.jobs.recovery import Recovery, list_identifiers, recover_tables
-from schema_core.environment.jobs.run import SessionJobs
+from schema_core.environment.jobs.session_jobs import SessionJobs
 from schema_core.environment.lineage import Lineage
 from schema_core.environment.modules import (
     FunctionArgument,

@@ -17,16 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
-from schema_core.errors import SchemaError, at, similar
+from schema_core.errors import SchemaError, similar
 from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
 from schema_core.expressions.type_checker import infer
-from schema_core.expressions.typed import FunctionKind, Ref, Typed
+from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational
-from schema_core.query import vector_search as vectors
 from schema_core.query.aggregation import row_condition
-from schema_core.query.lookup_hints import find_lookup_problem
-from schema_core.query.process_calls import process_call, process_implementation
-from schema_core.query.relation import Column, Columns, Relation, SourceTable
+from schema_core.query.relation import Column, Columns, Relation, SourceTable, row_columns
 from schema_core.query.scope import (
     IN_PATTERN,
     ScopeChain,
@@ -36,17 +33,6 @@ from schema_core.query.scope import (
     nullable,
     value,
 )
-from schema_core.query.system_time import constant_time
-from schema_core.query.table_functions import (
-    FUNCTIONS,
-    WINDOWS,
-    process_arguments,
-    process_table,
-    row_columns,
-    window_arguments,
-    window_table,
-)
-from schema_core.query.unpivot import unpivot
 from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
@@ -150,14 +136,20 @@ def resolve_source(
         case syntax.Unnest():
             return unnest(source, SelectScope(chain, preceding), preceding)
         case syntax.TableFunction(call=call, hints=hints, lateral=lateral):
+            from schema_core.query.table_function_calls import table_function
+
             check_table_hints(hints, call.name.upper(), "table function")
             scope = SelectScope(chain, preceding)
-            return table_function(call, scope, preceding, lateral=lateral)
+            relation, lateral = table_function(call, scope, table_argument, lateral=lateral)
+            name = generated_name(preceding)
+            return name_relation(relation, name, relation.columns, lateral=lateral)
         case syntax.Sample():
             return _sample(source, chain, preceding)
         case syntax.MatchRecognize():
             return match_recognize(source, chain, preceding)
         case syntax.Unpivot():
+            from schema_core.query.unpivot import unpivot
+
             data = resolve_source(source.source, chain, ())
             relation = unpivot(source, data.relation, chain)
             return name_relation(relation, generated_name(preceding), relation.columns)
@@ -197,6 +189,8 @@ def _fixed_time(period: syntax.Expression | None, chain: ScopeChain) -> dt.datet
     """Return the constant at which the version of a table is read; None for a column."""
     if period is None or isinstance(period, syntax.Name):
         return None
+    from schema_core.query.system_time import constant_time
+
     return constant_time(value(SelectScope(chain), period), period.span)
 
 
@@ -243,50 +237,6 @@ def _system_time(period: syntax.Expression, scope: SelectScope) -> Typed:
         hint="use a time attribute of the other side of a join",
         span=period.span,
     )
-
-
-def table_function(
-    call: syntax.Call,
-    scope: SelectScope,
-    preceding: tuple[SourceBinding, ...],
-    *,
-    lateral: bool,
-) -> ResolvedSource:
-    """Resolve a table function in the scope of the preceding sources (`invalid-function-call`)."""
-    name, is_lateral = call.name.upper(), False
-    relation: Relation
-    if name in WINDOWS and len(call.path) < 2:
-        with at(f"window function {name}", call.span):
-            arguments = window_arguments(name, call)
-            data, keys = table_argument(arguments["DATA"], scope.chain)
-            relation = window_table(name, call, arguments, data, keys, scope.chain)
-    elif name == vectors.NAME and len(call.path) < 2:
-        with at(f"function {name}", call.span):
-            visible = scope if lateral else SelectScope(scope.chain)
-            relation = vectors.vector_search(call, visible, table_argument)
-            is_lateral = lateral
-    elif name in FUNCTIONS and len(call.path) < 2:
-        with at(f"function {name}", call.span):
-            arguments = process_arguments(name, call)
-            data, _ = table_argument(arguments[FUNCTIONS[name].parameters[0]], scope.chain)
-            relation = process_table(name, call, arguments, data, scope.chain)
-    else:
-        is_lateral = True
-        functions = call.inline
-        if not isinstance(functions, tuple):
-            functions = scope.function(call.path or (call.name,), call.span)
-        kinds = (FunctionKind.TABLE, FunctionKind.PROCESS_TABLE)
-        if not any(function.kind in kinds for function in functions):
-            problem = f"{call.name} is not a table function"
-            raise SchemaError(problem, code="invalid-function-call", span=call.span)
-        if (process := process_implementation(functions)) is not None:
-            is_lateral = False
-            with at(f"function {'.'.join(call.path) or call.name}", call.span):
-                relation = process_call(functions[0], process, call, scope.chain, table_argument)
-        else:
-            typed = infer(scope, call)
-            relation = relational.FunctionTable(typed, row_columns(typed.type))
-    return name_relation(relation, generated_name(preceding), relation.columns, lateral=is_lateral)
 
 
 def table_argument(
@@ -685,8 +635,11 @@ def check_hints(hints: Iterable[syntax.Hint]) -> None:
         }
         if not fits[arguments]:
             raise _invalid(hint, f"hint {hint.name!r} requires {arguments.value}")
-        if hint.name.upper() == "LOOKUP" and (problem := find_lookup_problem(dict(hint.options))):
-            raise _invalid(hint, problem)
+        if hint.name.upper() == "LOOKUP":
+            from schema_core.query.lookup_hints import find_lookup_problem
+
+            if (problem := find_lookup_problem(dict(hint.options))) is not None:
+                raise _invalid(hint, problem)
 
 
 def check_table_hints(hints: Sequence[syntax.Hint], name: str, kind: str) -> None:

@@ -14,7 +14,7 @@ from schema_core.expressions.process_functions import (
 from schema_core.expressions.typed import Constant, Function, Ref, Signature, Typed
 from schema_core.expressions.user_functions import ProcessTableFunction, PythonImplementation
 from schema_core.query import relation as relational
-from schema_core.query.relation import Column, Columns, Item, Relation
+from schema_core.query.relation import Column, Columns, Item, Relation, row_columns
 from schema_core.query.scope import ScopeChain, SelectScope, SourceBinding, value
 from schema_core.query.table_functions import (
     ResolveTable,
@@ -24,7 +24,6 @@ from schema_core.query.table_functions import (
     descriptor_names,
     event_time,
     require_rows,
-    row_columns,
     rowtime,
 )
 from schema_core.schema.rules import duplicate_names

@@ -51,7 +51,7 @@ from schema_core.expressions.typed import (
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Hint, JoinKind, Literal, LiteralKind, MatchRecognize
-from schema_core.types import DataType
+from schema_core.types import DataType, RowType
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -502,6 +502,13 @@ def result_columns(relation: Relation) -> Columns:
         relation = relation.input
     unique = positional_names(names) if _drops_sort_key(relation) else unique_names(names)
     return tuple(map(Column, unique, (column.type for column in relation.columns)))
+
+
+def row_columns(type_: DataType) -> Columns:
+    """Return the fields of a row, unaffected by its nullability, or the value itself."""
+    if isinstance(type_, RowType):
+        return tuple(Column(field.name, field.data_type) for field in type_.fields)
+    return (Column("EXPR$0", type_),)
 
 
 def positional_names(names: Iterable[str]) -> list[str]:

@@ -268,13 +268,6 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
             )
 
 
-def row_columns(type_: types.DataType) -> Columns:
-    """Return the fields of a row, unaffected by its nullability, or the value itself."""
-    if isinstance(type_, types.RowType):
-        return tuple(Column(field.name, field.data_type) for field in type_.fields)
-    return (Column("EXPR$0", type_),)
-
-
 # --- process table functions ----------------------------------------------------------------------
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import NoneType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_sequence
 from schema_core.base.lazy import dataclass
@@ -25,8 +25,10 @@ from schema_core.schema.columns import (
     format_schema,
     plain,
 )
-from schema_core.schema.explanation import Explanation
 from schema_core.types import DataType, RowField, RowType
+
+if TYPE_CHECKING:
+    from schema_core.schema.explanation import Explanation
 
 __all__ = [
     "AnyColumn",

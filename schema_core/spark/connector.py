@@ -37,12 +37,10 @@ from schema_core.environment.connector import (
     open_connector,
     using,
 )
-from schema_core.environment.jobs.atomicity import Stage
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
 from schema_core.schema.columns import PhysicalColumn, plain
-from schema_core.spark.filters import Filter, FilterResult
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -56,9 +54,11 @@ if TYPE_CHECKING:
         CatalogTable,
         ResolvedCatalogTable,
     )
+    from schema_core.environment.jobs.atomicity import Stage
     from schema_core.environment.options import ConfigOption
     from schema_core.environment.planner import BoundTable, RowChangeKind
     from schema_core.expressions.typed import Typed
+    from schema_core.spark.filters import Filter, FilterResult
     from schema_core.spark.task_rows import Item, Message, TaskRows
     from schema_core.types import DataType
 

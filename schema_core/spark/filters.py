@@ -13,13 +13,6 @@ from schema_core.base.lazy import dataclass
 from schema_core.expressions.comparisons import Comparison, comparison_of
 from schema_core.expressions.to_sql import to_sql as flink_sql
 from schema_core.expressions.typed import Ref, walk
-from schema_core.spark.compiler.expression import (
-    TranslationContext,
-    compile_expression,
-    from_physical,
-)
-from schema_core.spark.compiler.tree import Column as ColumnNode
-from schema_core.spark.compiler.tree import to_sql
 from schema_core.types import DoubleType, FloatType
 
 if TYPE_CHECKING:
@@ -65,8 +58,15 @@ class Filter:
     @property
     def spark_sql(self) -> str:
         """The predicate in Spark SQL over the columns of a frame of `read`."""
+        from schema_core.spark.compiler.expression import (
+            TranslationContext,
+            compile_expression,
+            from_physical,
+        )
+        from schema_core.spark.compiler.tree import Column, to_sql
+
         context = TranslationContext(
-            self.zone, lambda ref: from_physical(ColumnNode(ref.name), ref.type)
+            self.zone, lambda ref: from_physical(Column(ref.name), ref.type)
         )
         return to_sql(compile_expression(self.expression, context))
 

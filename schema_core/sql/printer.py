@@ -201,6 +201,8 @@ def close_up(text: str) -> str:
     >>> close_up("`b` + `,` + ' `,`'")
     "`b` +`,` + ' `,`'"
     """
+    if not any(f" `{sign}`" in text for sign in "[]).,"):
+        return text
     return _BEFORE_SIGN.sub(lambda match: match[0].removeprefix(" "), text)
 
 

@@ -7,7 +7,6 @@ library writes has the marker of its layout in its name, and after changes a has
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -273,6 +272,8 @@ def _parse(document: Any) -> ColumnHistory:
 
 def fingerprint(value: Any) -> str:
     """Return twelve hexadecimal digits that identify a JSON value."""
+    import hashlib  # loads OpenSSL
+
     text = json.dumps(value, ensure_ascii=False)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog, require_catalog_names
-from schema_core.catalog.changes.table_changes import TableChange, require_consistent
 from schema_core.catalog.managed import DeferredStorage
 from schema_core.catalog.migration_history import CatalogMigration
 from schema_core.catalog.resolve import resolve_model, resolve_object
@@ -41,6 +40,9 @@ from schema_core.errors import (
     UnsupportedError,
     raise_all,
 )
+
+if TYPE_CHECKING:
+    from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.schema.resolve import SchemaResolver
 
 S = TypeVar("S", bound=StoredObject)
@@ -361,6 +363,8 @@ class StoredCatalog(Catalog, Generic[S]):
     ) -> None:
         table = self._resolve(new_table)
         if changes is not None:
+            from schema_core.catalog.changes.table_changes import require_consistent
+
             require_consistent(changes, expected, table)
         self._alter(table_key(table_path), table, ignore_if_not_exists, expected, changes)
 

@@ -34,7 +34,7 @@ from schema_core.environment.connector import (
     using,
     validate,
 )
-from schema_core.environment.operations.catalog_objects import TABLE_KINDS
+from schema_core.environment.operations.dispatch import TABLE_KINDS
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
 from schema_core.environment.session import Session
 from schema_core.errors import (

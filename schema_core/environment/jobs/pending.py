@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -95,6 +94,8 @@ def _host() -> str:
 
 def _process_scope() -> str:
     """Return a digest of the kernel and PID namespace; empty outside Linux."""
+    from hashlib import sha256  # loads OpenSSL
+
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = Path("/proc/self/ns/pid").readlink()

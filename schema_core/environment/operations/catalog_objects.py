@@ -15,6 +15,7 @@ from schema_core.catalog.registry import TYPE
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.catalog.stores.optimistic_locking import alter_if_unchanged
 from schema_core.environment.operations.connections import drop_connection
+from schema_core.environment.operations.dispatch import TABLE_KINDS
 from schema_core.environment.options import PYTHON_ARCHIVES, PYTHON_FILES, PYTHON_REQUIREMENTS
 from schema_core.environment.result import OK, TableResult, string_result
 from schema_core.environment.session import Session, at_span
@@ -344,13 +345,6 @@ def _changed_options(model: objects.CatalogModel, change: Change) -> dict[str, s
 
 
 # --- DROP ----------------------------------------------------------------------------------
-
-#: Kinds of statement -> kinds of table.
-TABLE_KINDS = {
-    ObjectKind.TABLE: objects.TableKind.TABLE,
-    ObjectKind.VIEW: objects.TableKind.VIEW,
-    ObjectKind.MATERIALIZED_TABLE: objects.TableKind.MATERIALIZED_TABLE,
-}
 
 
 def drop(session: Session, statement: Drop, text: str) -> TableResult:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.jobs.pending import PendingTable
-from schema_core.environment.operations.create_table_like import create_table_like, source_history
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import AlreadyExistsError, Gathering
@@ -23,8 +22,10 @@ def create_table(session: Session, statement: CreateTable, text: str) -> TableRe
         return create_table_as.create_table_as(session, creation)
     history = None
     if statement.like is not None:
-        table = create_table_like(session, statement, statement.like, text)
-        history = source_history(session, statement.like, table)
+        from schema_core.environment.operations import create_table_like
+
+        table = create_table_like.create_table_like(session, statement, statement.like, text)
+        history = create_table_like.source_history(session, statement.like, table)
     else:
         table = read_table(session, statement, text)
     if statement.temporary:

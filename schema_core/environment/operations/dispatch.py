@@ -10,11 +10,19 @@ from importlib import import_module
 from typing import TypeAlias, TypeVar
 
 from schema_core.base.text import quote_identifier
+from schema_core.catalog.objects import TableKind
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.sql import statement_syntax as nodes
 from schema_core.sql.statement_syntax import Statement
+
+#: Kinds of statement -> kinds of table.
+TABLE_KINDS = {
+    nodes.ObjectKind.TABLE: TableKind.TABLE,
+    nodes.ObjectKind.VIEW: TableKind.VIEW,
+    nodes.ObjectKind.MATERIALIZED_TABLE: TableKind.MATERIALIZED_TABLE,
+}
 
 Operation: TypeAlias = Callable[[Session, Statement, str], TableResult]
 

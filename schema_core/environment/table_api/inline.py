@@ -16,7 +16,6 @@ from schema_core.base.paths import UNKNOWN, ObjectIdentifier
 from schema_core.catalog.objects import ResolvedCatalogTable
 from schema_core.environment.planner import Planner
 from schema_core.errors import SchemaError, UnsupportedError, at
-from schema_core.expressions.fluent_functions import col, lit
 from schema_core.schema.columns import (
     MetadataColumn,
     PhysicalColumn,
@@ -173,6 +172,8 @@ def _source_watermark(
     """Return the watermark that `SOURCE_WATERMARK()` of a table stands for."""
     if lateness is None or not schema.watermark_specs:
         return None
+    from schema_core.expressions.fluent_functions import col, lit
+
     name = schema.watermark_specs[0].column_name
     columns = Schema.new_builder().from_schema(replace(schema, watermark_specs=()))
     computed = columns.watermark(name, col(name) - lit(lateness)).build()

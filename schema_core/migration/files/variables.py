@@ -164,6 +164,8 @@ def hide_values(message: str, hidden: Mapping[str, str], *, keeps_length: bool =
 
 def _iterate_variables(source: str) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each variable, and how single quotes of its value are written there."""
+    if "${" not in source:
+        return
     for piece in _PIECE.finditer(source):
         quote = "''" if piece["literal"] else "'"
         for match in _VARIABLE.finditer(source, piece.start(), piece.end()):

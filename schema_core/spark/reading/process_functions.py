@@ -16,7 +16,7 @@ from schema_core.expressions.typed import Signature
 from schema_core.expressions.user_functions import FunctionContext, ProcessTableFunction
 from schema_core.query import relation as relational
 from schema_core.query.process_calls import process_implementation
-from schema_core.query.table_functions import row_columns
+from schema_core.query.relation import row_columns
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.template import inline
