@@ -23,7 +23,7 @@ from schema_core.catalog.objects import ResolvedCatalogTable, ResolvedCatalogVie
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
 from schema_core.catalog.stores.memory import InMemoryCatalog
 from schema_core.environment.config import EnvironmentSettings
-from schema_core.environment.operations.catalog_objects import TABLE_KINDS
+from schema_core.environment.operations.dispatch import TABLE_KINDS
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import NotFoundError, SchemaCoreError, UnsupportedError
 from schema_core.expressions.typed import FunctionKind
