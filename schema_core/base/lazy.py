@@ -287,7 +287,7 @@ class _Generated:
             without_fields
         ).__dataclass_params__
 
-    def _model_with(self, name: str) -> type:
+    def _model_with(self, name: str) -> Any:
         """Return a class of the same fields, with one of the methods, or what is read from it."""
         import dataclasses
 
@@ -298,11 +298,16 @@ class _Generated:
         # with slots, __init__ assigns the defaults of what are not its parameters
         options |= {"slots": options["init"], "frozen": False}
         # A class of its own, as the members of slots have the names of the defaults.
-        body = {"__annotations__": vars(self.cls).get("__annotations__", {}), **self.defaults}
+        annotations = vars(self.cls).get("__annotations__", {})
+        types = annotations if options["init"] else dict.fromkeys(self.names, object)
+        body = {"__annotations__": types, **self.defaults}
         body |= {name: getattr(self.cls, name) for name in ("__module__", "__qualname__")}
         body["__doc__"] = "Without a text, `dataclasses` adds the signature."
         model = type(self.cls.__name__, (_collect_inherited(self.cls),), body)
-        return dataclasses.dataclass(**self.options | options)(model)
+        result: Any = dataclasses.dataclass(**self.options | options)(model)
+        for field in self.names:  # `dataclasses` looks for ClassVar in each string
+            result.__dataclass_fields__[field].type = annotations[field]
+        return result
 
 
 class _Factory:
