@@ -50,6 +50,12 @@ from schema_core.environment.table_api.descriptor import (
 from schema_core.environment.table_api.descriptor import (
     TableDescriptor as TableDescriptor,
 )
+from schema_core.environment.table_api.pipelines import (
+    TablePipeline as TablePipeline,
+)
+from schema_core.environment.table_api.statement_sets import (
+    StatementSet as StatementSet,
+)
 from schema_core.environment.table_api.table import (
     FlatAggregateTable as FlatAggregateTable,
 )
@@ -62,12 +68,8 @@ from schema_core.environment.table_api.table import (
 from schema_core.environment.table_api.table import (
     OverWindowedTable as OverWindowedTable,
 )
-from schema_core.environment.table_api.table import StatementSet as StatementSet
 from schema_core.environment.table_api.table import (
     Table as Table,
-)
-from schema_core.environment.table_api.table import (
-    TablePipeline as TablePipeline,
 )
 from schema_core.environment.table_api.table import (
     WindowGroupedTable as WindowGroupedTable,

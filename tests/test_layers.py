@@ -145,6 +145,10 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "it imports confluent-kafka"
     ),
     ("expressions/type_checker.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
+    ("expressions/user_functions.py", "schema_core.expressions.function_metrics"): IN_JOBS,
+    ("expressions/user_functions.py", "schema_core.expressions.process_functions"): (
+        "few functions are process table functions"
+    ),
     ("expressions/scope.py", "schema_core.expressions.functions"): NO_EXPRESSIONS,
     ("spark/compiler/expression.py", "schema_core.spark.compiler.functions.rules"): (
         "connectors compile casts and constants, without functions"
@@ -173,6 +177,44 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         "environment/operations/create_table.py",
         "schema_core.environment.operations.create_table_like",
     ): ("few tables are defined with LIKE"),
+    **dict.fromkeys(
+        (
+            *(
+                ("environment/table_environment.py", f"schema_core.environment.{module}")
+                for module in (
+                    "completion",
+                    "jobs.recovery",
+                    "operations.alter_table",
+                    "operations.compile_plan",
+                    "operations.create_table_as",
+                    "operations.data",
+                    "operations.explain",
+                    "operations.plan_ctas",
+                    "operations.recorded_jobs",
+                    "operations.show",
+                    "operations.show_create",
+                    "plans.compiled_plan",
+                    "plans.explain_detail",
+                    "table_api.elements",
+                    "table_api.statement_sets",
+                    "view_states",
+                )
+            ),
+            *(
+                ("environment/table_api/table.py", f"schema_core.{module}")
+                for module in (
+                    "environment.operations.create_view",
+                    "environment.operations.data",
+                    "environment.operations.explain",
+                    "environment.plans.explain_detail",
+                    "environment.table_api.pipelines",
+                    "expressions.process_functions",
+                    "query.process_calls",
+                )
+            ),
+        ),
+        "a process imports only the operations that it calls",
+    ),
     ("environment/table_api/inline.py", "schema_core.expressions.fluent_functions"): (
         "few rows have a watermark of their own"
     ),

@@ -17,34 +17,21 @@ from schema_core.base.paths import ObjectIdentifier, parse_path
 from schema_core.base.plugins import load_higher
 from schema_core.base.text import is_blank, quote_identifier
 from schema_core.catalog.api import Catalog
-from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.catalog.functions import FunctionClass, check_declaration
 from schema_core.catalog.managers import CatalogManager, FoundTable
 from schema_core.catalog.objects import CatalogFunction, CatalogTable, TableKind
 from schema_core.catalog.resolve import resolve_table
 from schema_core.catalog.stores.catalog_store import CatalogDescriptor
-from schema_core.environment.completion import complete
 from schema_core.environment.config import EnvironmentSettings, TableConfig
 from schema_core.environment.jobs.graph import HookFactory, JobStatusHook, require_hook
-from schema_core.environment.jobs.recovery import Recovery, list_identifiers, recover_tables
 from schema_core.environment.jobs.session_jobs import SessionJobs
-from schema_core.environment.lineage import Lineage
 from schema_core.environment.modules import (
     FunctionArgument,
     ModuleEntry,
     to_definition,
     to_definitions,
 )
-from schema_core.environment.operations.alter_table import alter_by_changes
-from schema_core.environment.operations.compile_plan import CompiledPlan, compile_statement
-from schema_core.environment.operations.create_table_as import TableCreation, create_table_as
-from schema_core.environment.operations.data import Writing, require_fit
 from schema_core.environment.operations.dispatch import run
-from schema_core.environment.operations.explain import explain_statement
-from schema_core.environment.operations.plan_ctas import CtasPlan, plan_statement
-from schema_core.environment.operations.recorded_jobs import RecordedJobs
-from schema_core.environment.operations.show import Description, describe_path
-from schema_core.environment.operations.show_create import create_statement
 from schema_core.environment.options import (
     PYTHON_ARCHIVES,
     PYTHON_FILES,
@@ -52,21 +39,12 @@ from schema_core.environment.options import (
     warn_deprecated,
 )
 from schema_core.environment.planner import Planner
-from schema_core.environment.plans.compiled_plan import PlanReference
-from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api import table as tables
 from schema_core.environment.table_api.descriptor import ModelDescriptor, TableDescriptor
-from schema_core.environment.table_api.elements import (
-    expressions_query,
-    infer_rows,
-    storage_type,
-    values_query,
-)
 from schema_core.environment.table_api.inline import declared_rows, require_data_frames
-from schema_core.environment.table_api.table import StatementSet, Table, require_table
-from schema_core.environment.view_states import ViewState, read_view_states
+from schema_core.environment.table_api.table import Table, require_table
 from schema_core.errors import SchemaError
 from schema_core.expressions.fluent import Expression
 from schema_core.schema.resolve import SchemaResolver
@@ -81,6 +59,18 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+    from schema_core.catalog.changes.table_changes import TableChange
+    from schema_core.environment.jobs.recovery import Recovery
+    from schema_core.environment.lineage import Lineage
+    from schema_core.environment.operations.compile_plan import CompiledPlan
+    from schema_core.environment.operations.plan_ctas import CtasPlan
+    from schema_core.environment.operations.recorded_jobs import RecordedJobs
+    from schema_core.environment.operations.show import Description
+    from schema_core.environment.plans.compiled_plan import PlanReference
+    from schema_core.environment.plans.explain_detail import ExplainDetail
+    from schema_core.environment.table_api.statement_sets import StatementSet
+    from schema_core.environment.view_states import ViewState
 
 
 class TableEnvironment:
@@ -182,6 +172,8 @@ class TableEnvironment:
         >>> state.problem.code
         'unknown-column'
         """
+        from schema_core.environment.view_states import read_view_states
+
         if catalog is None:
             catalog, _ = self._current_path()
         require_instance(catalog, str, "catalog")
@@ -246,6 +238,9 @@ class TableEnvironment:
         Raises:
             UnsupportedError: with code `feature-not-supported` for a statement without a query.
         """
+        from schema_core.environment.operations.explain import explain_statement
+        from schema_core.environment.plans.explain_detail import require_details
+
         details = require_details(extra_details)
         require_instance(stmt, str, "stmt")
         return explain_statement(self._session, parse_statement(stmt), stmt, details)
@@ -271,6 +266,8 @@ class TableEnvironment:
         >>> plan.problems[0].message
         'required options are missing: format, path'
         """
+        from schema_core.environment.operations.plan_ctas import plan_statement
+
         return plan_statement(self._session, statement)
 
     @validate_arguments(stmt=str)
@@ -292,6 +289,8 @@ class TableEnvironment:
         >>> environment.compile_plan_sql("INSERT INTO t VALUES (1)")
         CompiledPlan(default_catalog.default_database.t)
         """
+        from schema_core.environment.operations.compile_plan import CompiledPlan, compile_statement
+
         document = compile_statement(self._session, parse_statement(stmt), stmt)
         return CompiledPlan(self._session, document)
 
@@ -302,6 +301,9 @@ class TableEnvironment:
             NotFoundError: with code `file-not-found`.
             SchemaError: with code `invalid-plan` or `version-not-supported`.
         """
+        from schema_core.environment.operations.compile_plan import CompiledPlan
+        from schema_core.environment.plans.compiled_plan import PlanReference
+
         require_instance(plan_reference, PlanReference, "plan_reference")
         return CompiledPlan(self._session, plan_reference.load())
 
@@ -312,6 +314,8 @@ class TableEnvironment:
     @property
     def recorded_jobs(self) -> RecordedJobs:
         """The jobs that are committed at most once, such as those of data steps in migrations."""
+        from schema_core.environment.operations.recorded_jobs import RecordedJobs
+
         return RecordedJobs(self._session)
 
     def recover(self, path: str | None = None) -> list[Recovery]:
@@ -330,6 +334,8 @@ class TableEnvironment:
             ExternalError: if a catalog or the storage of a table does not respond. Other tables
                 are still recovered; the error has a note for each that was changed.
         """
+        from schema_core.environment.jobs.recovery import list_identifiers, recover_tables
+
         require_instance(path, (str, NoneType), "path")
         if path is not None:
             return recover_tables(self._session, iter([self._identifier(path)]))
@@ -349,6 +355,8 @@ class TableEnvironment:
         >>> environment.complete_statement("SELECT id FROM orders ORD", 25)
         ['ORDER']
         """
+        from schema_core.environment.completion import complete
+
         return complete(self._session, text, position)
 
     @validate_arguments(query=str)
@@ -358,6 +366,8 @@ class TableEnvironment:
 
     def create_statement_set(self) -> StatementSet:
         """Return an empty set of INSERT statements."""
+        from schema_core.environment.table_api.statement_sets import StatementSet
+
         return StatementSet(self._session)
 
     # --- tables --------------------------------------------------------------------------------
@@ -408,6 +418,13 @@ class TableEnvironment:
           `name` STRING
         )
         """
+        from schema_core.environment.table_api.elements import (
+            expressions_query,
+            infer_rows,
+            storage_type,
+            values_query,
+        )
+
         require_instance(elements, Iterable, "elements")
         elements = list(elements)
         if elements and all(isinstance(element, Expression) for element in elements):
@@ -577,6 +594,12 @@ class TableEnvironment:
             SchemaError: with code `invalid-argument`; as `create_table`; as an INSERT for a query
                 that does not fit.
         """
+        from schema_core.environment.operations.create_table_as import (
+            TableCreation,
+            create_table_as,
+        )
+        from schema_core.environment.operations.data import Writing, require_fit
+
         require_instance(path, str, "path")
         require_instance(table, CatalogTable, "the definition")
         relation = require_table(query, self._session, "query").relation
@@ -704,6 +727,8 @@ class TableEnvironment:
         >>> environment.alter_table("t", [TableChange.set("standard-error", "true")])
         True
         """
+        from schema_core.environment.operations.alter_table import alter_by_changes
+
         steps = require_sequence(changes, "changes")
         identifier = self._identifier(path)
         return alter_by_changes(self._session, identifier, steps, ignore_if_not_exists)
@@ -754,6 +779,8 @@ class TableEnvironment:
           `b` INT NOT NULL
         )
         """
+        from schema_core.environment.operations.show import describe_path
+
         return describe_path(self._session, parse_path(path))
 
     def lineage(self, *paths: str) -> Lineage:
@@ -802,6 +829,8 @@ class TableEnvironment:
         Raises:
             NotFoundError: with code `table-not-found`.
         """
+        from schema_core.environment.operations.show_create import create_statement
+
         return create_statement(self._session, self._identifier(path), with_secrets=True)
 
     def _identifier(self, path: str) -> ObjectIdentifier:

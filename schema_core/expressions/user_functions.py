@@ -44,15 +44,14 @@ from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree
 from schema_core.expressions.function_hints import parameter_type, type_hints
-from schema_core.expressions.function_metrics import MetricGroup
 from schema_core.expressions.functions import declare
-from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.typed import Declared, Function, FunctionKind, Signature
 from schema_core.sql.syntax import Call
 from schema_core.types import ArrayType, DataType, DataTypes
 from schema_core.types.python import type_of
 
 if TYPE_CHECKING:
+    from schema_core.expressions.function_metrics import MetricGroup
     from schema_core.expressions.typed import FunctionCall
 
 #: A data type, its SQL name, a Python class or a type hint; for arguments also a list.
@@ -78,6 +77,8 @@ class FunctionContext:
         attempt_number: int = 0,
         has_archives: bool = False,
     ) -> None:
+        from schema_core.expressions.function_metrics import MetricGroup
+
         require_instance(base_metric_group, (MetricGroup, NoneType), "base_metric_group")
         require_instance(job_parameters, (Mapping, NoneType), "job_parameters", "a mapping")
         self._group = base_metric_group
@@ -570,6 +571,8 @@ def _declare_function(
     name = str(name or getattr(function, "__name__", type(instance).__name__))
     with at(f"function {name!r}"):
         if isinstance(instance, ProcessTableFunction):
+            from schema_core.expressions.process_functions import process_signature
+
             process_signature(instance)
             parameters = (...,)
         signatures = _signatures(instance, METHODS[kind], parameters, returns)

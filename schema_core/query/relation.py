@@ -504,6 +504,14 @@ def result_columns(relation: Relation) -> Columns:
     return tuple(map(Column, unique, (column.type for column in relation.columns)))
 
 
+def result_schema(relation: Relation) -> ResolvedSchema:
+    """Return the schema of a query's rows."""
+    columns = result_columns(relation)
+    return ResolvedSchema.physical(
+        [column.name for column in columns], [column.type for column in columns]
+    )
+
+
 def row_columns(type_: DataType) -> Columns:
     """Return the fields of a row, unaffected by its nullability, or the value itself."""
     if isinstance(type_, RowType):

@@ -69,20 +69,12 @@ def run_query(session: Session, relation: relational.Relation) -> TableResult:
     """Plan a resolved query; collecting the result computes its rows."""
     rows, client = session.planner.select(session.executable(relation)), QueryClient()
     return TableResult(
-        result_schema(relation),
+        relational.result_schema(relation),
         client.follow(rows.rows),
         row_formatter=lambda: client.follow(rows.format_rows()),
         query=client,
         max_column_width=DISPLAY_WIDTH.of(session.config.get_configuration()),
         has_kinds=session.streaming,
-    )
-
-
-def result_schema(relation: relational.Relation) -> ResolvedSchema:
-    """Return the schema of a query's rows."""
-    columns = relational.result_columns(relation)
-    return ResolvedSchema.physical(
-        [column.name for column in columns], [column.type for column in columns]
     )
 
 

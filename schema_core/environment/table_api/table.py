@@ -1,57 +1,25 @@
-"""`Table`: a resolved query that is not run yet; its pipeline, and `StatementSet`."""
+"""`Table`: a resolved query that is not run yet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import starmap
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, TypeVar, cast, get_args
 
-from schema_core.base.arguments import require_instance, validate_arguments
+from schema_core.base.arguments import require_instance
 from schema_core.base.paths import UNKNOWN, ObjectIdentifier, UnresolvedPath, parse_path
 from schema_core.base.plugins import needs
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata
-from schema_core.environment.jobs.graph import JobGraph, JobStatusHook, require_hook
-from schema_core.environment.operations.compile_plan import CompiledPlan, PlanCompiler
-from schema_core.environment.operations.create_table_as import (
-    TableCreation,
-    derive_creation,
-    prepare_creation,
-)
-from schema_core.environment.operations.create_view import view_of
-from schema_core.environment.operations.data import (
-    Writing,
-    check_on_conflict,
-    insert_target,
-    prepare_write,
-    result_schema,
-    run_job,
-    run_query,
-)
-from schema_core.environment.operations.explain import (
-    explain_creation,
-    explain_query,
-    explain_write,
-)
-from schema_core.environment.operations.plan_ctas import CtasPlan, plan_creation
-from schema_core.environment.operations.streaming_sinks import (
-    require_batch,
-    require_consumed_updates,
-)
-from schema_core.environment.options import ConfigOption, warn_deprecated
+from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable, RowDifferences, SupportsComparison
-from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
-from schema_core.environment.result import OK, TableResult
+from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api import relational
 from schema_core.environment.table_api.descriptor import (
     CONNECTOR,
     TableDescriptor,
-    option_key,
-    option_text,
 )
 from schema_core.environment.table_api.inline import (
     DataFramePlanner,
@@ -75,7 +43,7 @@ from schema_core.environment.table_api.windows import (
 )
 from schema_core.environment.unbounded import find_unbounded_table
 from schema_core.environment.views import QueryView, find_tables, inline_functions
-from schema_core.errors import SchemaError, UnsupportedError, similar, within
+from schema_core.errors import SchemaError, UnsupportedError, similar
 from schema_core.expressions.fluent import (
     COLUMNS,
     AliasedExpression,
@@ -84,22 +52,17 @@ from schema_core.expressions.fluent import (
     to_tree,
 )
 from schema_core.expressions.fluent_functions import col, row, selected_columns
-from schema_core.expressions.process_functions import process_signature
 from schema_core.expressions.rewriting import column_scope, to_sql_meaning
 from schema_core.expressions.scope import Scope, find_function
 from schema_core.expressions.typed import FunctionKind
 from schema_core.expressions.user_functions import UserFunction, as_aggregate
-from schema_core.query.process_calls import process_implementation
-from schema_core.query.relation import Relation
+from schema_core.query.relation import Relation, result_schema
 from schema_core.schema.columns import UnresolvedPhysicalColumn, plain
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema, unresolve
 from schema_core.sql import syntax
-from schema_core.sql.parser import parse_statement
 from schema_core.sql.printer import print_query
-from schema_core.sql.statement_syntax import CreateTable, Insert, Option
-from schema_core.sql.syntax import hinted_options
 from schema_core.types import DataType, DataTypes, RowType, StructuredType
 from schema_core.types.temporal import TimestampKind, timestamp_kind
 
@@ -111,6 +74,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from schema_core.environment.plans.explain_detail import ExplainDetail
+    from schema_core.environment.table_api.pipelines import CreateOrReplaceTable, TablePipeline
     from schema_core.expressions.fluent import SortedExpression, Value
     from schema_core.expressions.fluent_functions import ColumnRange, ColumnSelection
     from schema_core.expressions.typed import Function
@@ -619,6 +584,8 @@ class Table:
 
     def execute(self) -> TableResult:
         """Run the query; its rows are computed when they are collected."""
+        from schema_core.environment.operations.data import run_query
+
         return run_query(self._session, self._relation)
 
     def to_pandas(self) -> pd.DataFrame:
@@ -693,13 +660,16 @@ class Table:
         A descriptor without a schema, or only with metadata columns, watermarks and keys, has the
         query's columns.
         """
+        from schema_core.environment.table_api.pipelines import build_insertion
+
         if isinstance(table_path_or_descriptor, TableDescriptor):
             target = inline(self._session, self._as_target(table_path_or_descriptor))
         else:
             path = parse_path(table_path_or_descriptor)
             target = self._session.bind(self._session.registry.qualify(path))
-        how = Writing(overwrite=overwrite)
-        return _build_insertion(self._session, self._relation, target, how, self.as_sql)
+        return build_insertion(
+            self._session, self._relation, target, self.as_sql, overwrite=overwrite
+        )
 
     def _as_target(self, descriptor: TableDescriptor) -> TableDescriptor:
         """Return a descriptor with columns: its own, or the query's."""
@@ -717,10 +687,15 @@ class Table:
         Raises:
             ParseError: for a path outside the grammar.
         """
+        from schema_core.environment.table_api.pipelines import CreateOrReplaceTable
+
         return CreateOrReplaceTable(self._session, self, parse_path(table_path).parts)
 
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the typed plan and the engine's, with details."""
+        from schema_core.environment.operations.explain import explain_query
+        from schema_core.environment.plans.explain_detail import require_details
+
         return explain_query(self._session, self._relation, require_details(extra_details))
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
@@ -731,6 +706,8 @@ class Table:
 
     def to_view(self) -> ResolvedCatalogView:
         """Return the view of this query, which stores it in SQL; raises as `as_sql`."""
+        from schema_core.environment.operations.create_view import view_of
+
         names = [syntax.Name((name,)) for name in self._schema.get_column_names()]
         view = view_of(self._session, self._expand_query(), None, names)
         return replace(view, schema=unresolve(self._schema), resolved_schema=self._schema)
@@ -897,6 +874,9 @@ class PartitionedTable:
 
     def process(self, function: UserFunction | str, *arguments: Value) -> Table:
         """Return the rows of a process table function, as `Table.process`."""
+        from schema_core.expressions.process_functions import process_signature
+        from schema_core.query.process_calls import process_implementation
+
         table, values = self._table, tuple(map(to_tree, arguments))
         if isinstance(function, str):
             path, functions = parse_path(function).parts, table._session.functions  # noqa: SLF001
@@ -1151,7 +1131,8 @@ class OverWindowedTable:
         return table.of_query(select_over(table.query, self._windows, items, names))
 
 
-def _require_same(own: Session, session: Session, what: str) -> None:
+def require_same(own: Session, session: Session, what: str) -> None:
+    """Refuse what belongs to another environment (`invalid-argument`)."""
     if own is not session:
         raise SchemaError(f"the {what} belongs to another environment", code="invalid-argument")
 
@@ -1160,7 +1141,7 @@ def require_table(table: object, session: Session, name: str = "table") -> Table
     """Return a table of this environment; another's has other catalogs (`invalid-argument`)."""
     require_instance(table, Table, name, "a Table")
     checked = cast("Table", table)
-    _require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
+    require_same(checked._session, session, "table")  # noqa: SLF001 - of this module
     return checked
 
 
@@ -1182,194 +1163,6 @@ def compare_rows(
         )
     relations = (session.executable(table.relation) for table in (left, right))
     return planner.compare(*relations, key=key, compared=compared, samples=samples)
-
-
-class TablePipeline:
-    """A query and the table that it is written into or that is created from it."""
-
-    def __init__(
-        self,
-        session: Session,
-        relation: Relation,
-        sink: ObjectIdentifier,
-        prepare: Callable[[], JobGraph],
-        compile_: Callable[[PlanCompiler], None],
-        creation: TableCreation | None = None,
-        explain: Callable[[Sequence[ExplainDetail]], str] | None = None,
-    ) -> None:
-        self._session = session
-        self._relation = relation
-        self._explain = explain
-        self._sink = sink
-        self._prepare = prepare
-        self._compile = compile_
-        self._creation = creation
-        self._hooks: list[JobStatusHook | str] = []
-
-    def execute(self) -> TableResult:
-        """Submit the job that writes the query into the table; `TableResult.wait` waits for it.
-
-        Raises:
-            SchemaCoreError: what is known before the job starts.
-        """
-        return run_job(self._session, [self._prepare], self._hooks)
-
-    def register_job_status_hook(self, hook: JobStatusHook | str) -> TablePipeline:
-        """Add a hook, or the name of its factory, after those of the environment (FLIP-218)."""
-        self._hooks.append(require_hook(hook, "hook"))
-        return self
-
-    def prepare(self) -> JobGraph:
-        """Return the job of the pipeline, which must be submitted or aborted."""
-        return self._prepare()
-
-    def compile_plan(self) -> CompiledPlan:
-        """Compile the pipeline to a plan; errors are those of `compile_plan_sql`."""
-        compiler = PlanCompiler(self._session, self._hooks)
-        self.compile_into(compiler)
-        return CompiledPlan(self._session, compiler.document())
-
-    def compile_into(self, compiler: PlanCompiler) -> None:
-        """Add the job of the pipeline to a plan."""
-        self._compile(compiler)
-
-    @property
-    def hooks(self) -> tuple[JobStatusHook | str, ...]:
-        """The hooks of the pipeline, in order."""
-        return tuple(self._hooks)
-
-    def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plans, for a new table after the text of `plan_ctas`."""
-        details = require_details(extra_details)
-        if self._creation is not None:
-            return explain_creation(self._session, self._creation, details)
-        if self._explain is not None:
-            return self._explain(details)
-        return explain_query(self._session, self._relation, details)
-
-    def print_explain(self, *extra_details: ExplainDetail) -> None:
-        """Print what `explain` returns."""
-        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
-
-    def plan_ctas(self) -> CtasPlan:
-        """Return the effects, guarantees and losses of creating the table; nothing is run.
-
-        Raises:
-            UnsupportedError: with code `feature-not-supported` for an existing table.
-        """
-        if self._creation is None:
-            raise UnsupportedError(
-                "plan_ctas requires a pipeline that creates a table",
-                code="feature-not-supported",
-                hint="use explain()",
-            )
-        return plan_creation(self._session, self._creation)
-
-    def get_sink_identifier(self) -> ObjectIdentifier | None:
-        """Return the path of the table, or None if it has none."""
-        return None if self._sink.catalog_name == UNKNOWN else self._sink
-
-
-def _build_insertion(
-    session: Session,
-    relation: Relation,
-    target: BoundTable,
-    how: Writing,
-    as_sql: Callable[[], str],
-    hints: Mapping[str, str] | None = None,
-) -> TablePipeline:
-    def prepare() -> JobGraph:
-        if how.overwrite:
-            require_batch(session, "INSERT OVERWRITE")
-        require_consumed_updates(session, relation, target)
-        return prepare_write(session, relation, target, how)
-
-    def compile_(compiler: PlanCompiler) -> None:
-        compiler.writing(relation, as_sql(), target.identifier, how, hints or {})
-
-    explain = partial(explain_write, session, relation, target, how)
-    return TablePipeline(session, relation, target.identifier, prepare, compile_, explain=explain)
-
-
-class CreateOrReplaceTable:
-    """A table to be created from a query, whose schema it has (FLIP-218); see `Table.save_as`.
-
-    `create`, `replace` and `create_or_replace` return the pipeline; only executing it creates the
-    table.
-
-    >>> from schema_core import EnvironmentSettings, TableEnvironment
-    >>> environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    >>> table = environment.sql_query("SELECT * FROM (VALUES (1, 'a')) AS v (id, name)")
-    >>> pipeline = table.save_as("copy").option("connector", "blackhole").create()
-    >>> pipeline.get_sink_identifier().as_summary_string()
-    'default_catalog.default_database.copy'
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        table: Table,
-        path: Sequence[str],
-        options: Mapping[str, str] | None = None,
-    ) -> None:
-        self._session = session
-        self._table = table
-        self._path = syntax.Name(tuple(path))
-        self._options = dict(options or {})
-
-    def option(self, key: str | ConfigOption[Any], value: object) -> CreateOrReplaceTable:
-        """Return this table with an option set.
-
-        Raises:
-            SchemaError: with code `invalid-argument` for a key or value of another type.
-        """
-        options = {**self._options, option_key(key): option_text(value)}
-        return CreateOrReplaceTable(self._session, self._table, self._path.parts, options)
-
-    def create(self, ignore_if_exists: bool = False) -> TablePipeline:
-        """Return the pipeline of CREATE TABLE AS.
-
-        `ignore_if_exists` writes into an existing table, as IF NOT EXISTS does; else executing
-        raises `AlreadyExistsError`, code `table-exists`.
-
-        Raises:
-            SchemaError: for a query whose schema cannot be stored, such as a column of NULL (code
-                `data-type-not-inferred`).
-        """
-        require_instance(ignore_if_exists, bool, "ignore_if_exists")
-        return self._pipeline(if_not_exists=ignore_if_exists)
-
-    def replace(self) -> TablePipeline:
-        """Return the pipeline of REPLACE TABLE AS; raises as `create`.
-
-        The table must exist when it is executed.
-        """
-        return self._pipeline(or_replace=True, create=False)
-
-    def create_or_replace(self) -> TablePipeline:
-        """Return the pipeline of CREATE OR REPLACE TABLE AS; raises as `create`."""
-        return self._pipeline(or_replace=True)
-
-    def _pipeline(
-        self, *, if_not_exists: bool = False, or_replace: bool = False, create: bool = True
-    ) -> TablePipeline:
-        statement = CreateTable(
-            self._path,
-            options=tuple(starmap(Option, self._options.items())),
-            query=self._table.query,
-            if_not_exists=if_not_exists,
-            or_replace=or_replace,
-            create=create,
-        )
-        session, relation = self._session, self._table.relation
-        creation = derive_creation(session, statement, relation)
-        prepare = partial(prepare_creation, session, creation)
-        as_sql = self._table.as_sql
-
-        def compile_(compiler: PlanCompiler) -> None:
-            compiler.creation(creation, as_sql())
-
-        return TablePipeline(session, relation, creation.identifier, prepare, compile_, creation)
 
 
 def of_query(session: Session, query: syntax.Query, text: str | None) -> Table:
@@ -1428,115 +1221,3 @@ def table_of_values(session: Session, query: syntax.Query, type_: DataType) -> T
         [field.name for field in fields], [field.data_type for field in fields]
     )
     return Table(session, query, session.query(query, None), schema)
-
-
-class StatementSet:
-    """INSERTs and tables to be created, which run as one job when the set is executed.
-
-    All rows are written, one table after the other, before any are committed.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._pipelines: list[TablePipeline] = []
-        self._hooks: list[JobStatusHook | str] = []
-
-    @validate_arguments(stmt=str)
-    def add_insert_sql(self, stmt: str) -> StatementSet:
-        """Add an INSERT statement.
-
-        Raises:
-            SchemaError: with code `invalid-argument` for any other statement.
-        """
-        statement = parse_statement(stmt)
-        if not isinstance(statement, Insert):
-            raise SchemaError("a statement set accepts only INSERT", code="invalid-argument")
-        with within(stmt):
-            target = insert_target(self._session, statement)
-            relation = self._session.query(statement.query, stmt)
-            check_on_conflict(self._session, relation, target, Writing.of(statement))
-        session, hints = self._session, hinted_options(statement.hints)
-        return self.add(
-            _build_insertion(
-                session,
-                relation,
-                target,
-                Writing.of(statement),
-                lambda: print_query(session.expand(statement.query, stmt)),
-                hints,
-            )
-        )
-
-    def attach_as_datastream(self) -> NoReturn:
-        """Raise `needs-flink`: a job of the DataStream API would run the statements.
-
-        Raises:
-            UnsupportedError: with code `needs-flink`.
-        """
-        raise UnsupportedError(
-            "`StatementSet.attach_as_datastream` is not available: part of the DataStream API, "
-            "which Spark does not have",
-            code="needs-flink",
-            hint="call `execute`",
-        )
-
-    def add_insert(
-        self,
-        target_path_or_descriptor: str | TableDescriptor,
-        table: Table,
-        overwrite: bool = False,
-    ) -> StatementSet:
-        """Add a table to be written into another."""
-        require_table(table, self._session)
-        return self.add(table.insert_into(target_path_or_descriptor, overwrite))
-
-    def add(self, table_pipeline: TablePipeline) -> StatementSet:
-        """Add a pipeline with its target."""
-        require_instance(table_pipeline, TablePipeline, "table_pipeline")
-        _require_same(table_pipeline._session, self._session, "pipeline")  # noqa: SLF001 - of this module
-        self._pipelines.append(table_pipeline)
-        return self
-
-    def explain(self, *extra_details: ExplainDetail) -> str:
-        """Return the plans of all statements, with details."""
-        details = require_details(extra_details)
-        return "\n\n".join(pipeline.explain(*details) for pipeline in self._pipelines)
-
-    def print_explain(self, *extra_details: ExplainDetail) -> None:
-        """Print what `explain` returns."""
-        print(self.explain(*extra_details))  # noqa: T201 - PyFlink's method
-
-    def compile_plan(self) -> CompiledPlan:
-        """Compile the statements to one plan; errors are those of `compile_plan_sql`.
-
-        Raises:
-            SchemaError: with code `invalid-state`.
-        """
-        if not self._pipelines:
-            raise SchemaError("the statement set is empty", code="invalid-state")
-        hooks = [hook for pipeline in self._pipelines for hook in pipeline.hooks]
-        compiler = PlanCompiler(self._session, [*hooks, *self._hooks])
-        for pipeline in self._pipelines:
-            pipeline.compile_into(compiler)
-        return CompiledPlan(self._session, compiler.document())
-
-    def execute(self) -> TableResult:
-        """Submit one job for the statements and clear the set; `TableResult.wait` waits for it.
-
-        As in Flink the set is cleared even if this raises: with ``table.dml-sync`` the rows may be
-        committed already.
-
-        Raises:
-            SchemaCoreError: any error that is known before the job starts.
-        """
-        if not self._pipelines:
-            return OK
-        jobs = [pipeline.prepare for pipeline in self._pipelines]
-        hooks = [hook for pipeline in self._pipelines for hook in pipeline.hooks]
-        self._pipelines = []
-        return run_job(self._session, jobs, [*hooks, *self._hooks])
-
-    def register_job_status_hook(self, hook: JobStatusHook | str) -> StatementSet:
-        """Add a hook for all jobs of this set, as `TablePipeline.register_job_status_hook`."""
-        self._hooks.append(require_hook(hook, "hook"))
-        return self

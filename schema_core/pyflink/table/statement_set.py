@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from schema_core.environment.table_api.table import StatementSet
+from schema_core.environment.table_api.statement_sets import StatementSet
 
 __all__ = ["StatementSet"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from schema_core.environment.table_api.table import TablePipeline
+from schema_core.environment.table_api.pipelines import TablePipeline
 
 __all__ = ["TablePipeline"]
