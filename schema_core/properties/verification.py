@@ -416,11 +416,11 @@ REPORTED_NOTE = "version-dependent"
 
 
 def distinct(*parts: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The diagnostics of all parts, each code once for each key."""
-    seen: dict[tuple[str, tuple[str, ...]], Diagnostic] = {}
+    """The diagnostics of all parts, each problem once for each key."""
+    seen: dict[tuple[str, str, tuple[str, ...]], Diagnostic] = {}
     for part in parts:
         for diagnostic in part:
-            seen.setdefault((diagnostic.code, diagnostic.path), diagnostic)
+            seen.setdefault((diagnostic.code, diagnostic.message, diagnostic.path), diagnostic)
     return tuple(seen.values())
 
 
