@@ -219,8 +219,7 @@ class UnresolvedPath:
         """Resolve the path with a current catalog and a current database.
 
         Raises:
-            SchemaError: with code `current-database-not-set` or
-                `invalid-name`.
+            SchemaError: with code `current-database-not-set` or `invalid-name`.
 
         >>> UnresolvedPath(["orders"]).qualify("hive", "sales").as_summary_string()
         'hive.sales.orders'

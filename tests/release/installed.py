@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.release.distributions import ROOT, SUMS
+from tests.release.distributions import ROOT, checksums
 from tests.release.environments import new_environment
 
 #: Twine is only needed here, so it is not part of the environment.
@@ -30,7 +30,7 @@ sys.exit(doctest.DocTestRunner(verbose=False).run(test).failed)
 def main() -> None:
     """Check, install and run; exit with a message where anything fails."""
     built = Path(*sys.argv[1:2]) if sys.argv[1:] else ROOT / "dist"
-    files = sorted(file for file in built.iterdir() if file.name != SUMS)
+    files = [built / name for name in checksums(built)]
     subprocess.run([*TWINE, *map(str, files)], check=True)
     (wheel,) = (file for file in files if file.suffix == ".whl")
     with tempfile.TemporaryDirectory() as temporary:

@@ -39,12 +39,12 @@ class SessionJobs:
     def get(self, job_id: str) -> JobRun:
         """Return a job by its identifier (`not-found`)."""
         with self._lock:
-            found = self._runs.get(job_id)
+            run = self._runs.get(job_id)
             known = list(self._runs)
-        if found is None:
+        if run is None:
             raise NotFoundError(
                 f"this session has no job {job_id!r}",
                 code="not-found",
                 hint=similar(job_id, known) or "list the jobs of the session with SHOW JOBS",
             )
-        return found
+        return run
