@@ -1,18 +1,23 @@
-"""Completion of statements: names of existing objects, and keywords.
+"""Completion of statements: names of existing objects, keywords, and options.
 
 There is no second grammar: a keyword is proposed if the parser gets further with it than without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any
 
 from schema_core.base.keywords import RESERVED, UNRESERVED
 from schema_core.base.paths import UnresolvedPath
+from schema_core.base.plugins import CATALOGS, CONNECTORS, FORMATS, list_entries
 from schema_core.base.text import Token, quote_identifier
 from schema_core.catalog.api import names_starting_with
+from schema_core.environment.connector import WATERMARK_OPTIONS, installed_connector
+from schema_core.environment.options import ENVIRONMENT, ConfigOption
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError
 from schema_core.sql.parser import is_beginning
@@ -34,9 +39,13 @@ WORDS = ("word", "reserved")
 def complete(session: Session, text: str, position: int) -> list[str]:
     """Return completions of the word before a position, without duplicates: names, then keywords.
 
-    Names are quoted where necessary. The list is empty after an invalid start of a statement.
+    Names are quoted where necessary. The list is empty after an invalid start of a statement. In a
+    string they are the keys of options, or the values of those that name an implementation.
     """
     before = text[: max(0, position)]
+    if (opened := open_string(before)) is not None:
+        following = re.sub("^[^',]*'", "", text[max(0, position) :])
+        return _fitting_options(before[:opened], before[opened + 1 :], following)
     partial = before.rpartition("`")[2] if before.count("`") % 2 else ""
     begun = before[: len(before) - len(partial) - 1] if partial else before
     tokens = _statement(begun)
@@ -74,9 +83,17 @@ def _fitting_words(prefix: str, path: list[str], wanted: str) -> list[str]:
     if path or len(prefix) > MAX_PREFIX:
         return []
     words = RESERVED if is_beginning(prefix + SOME_NAME) else RESERVED | UNRESERVED
-    fitting = names_starting_with(wanted, words)
+    fitting = {*names_starting_with(wanted, words)} | {
+        word
+        for word in names_starting_with(wanted, KEYWORDS_BEFORE_NAMES)
+        if is_beginning(f"{prefix}{word} {SOME_NAME}")
+        and not is_beginning(f"{prefix}{SOME_NAME} {SOME_NAME}")
+    }
     return sorted(word for word in fitting if _may_follow(prefix + word, word))
 
+
+#: Keywords that may be names, and before a name are keywords: USE CATALOG c.
+KEYWORDS_BEFORE_NAMES = frozenset({"CATALOG", "MODULES"})
 
 #: Words that are read only together with the next one -> its possible values.
 TOGETHER: dict[str, tuple[str, ...]] = {
@@ -94,6 +111,72 @@ def _may_follow(text: str, word: str) -> bool:
         return True
     rest = TOGETHER.get(word, ("(",) if word in RESERVED else ())
     return any(is_beginning(f"{text} {token}") for token in rest)
+
+
+# --- options ------------------------------------------------------------------------------------
+
+#: Option -> the group of the implementations that its value names.
+IMPLEMENTATIONS = {
+    "connector":    CONNECTORS,
+    "format":       FORMATS,
+    "key.format":   FORMATS,
+    "value.format": FORMATS,
+    "type":         CATALOGS,
+}  # fmt: skip
+
+
+def open_string(before: str) -> int | None:
+    """Return where the string literal begins that is open at the end of a text, or None."""
+    with suppress(SchemaCoreError):
+        tokens = cursor_over(before).tokens
+        if len(tokens) > 1 and tokens[-2].kind == "bad" and tokens[-2].value.startswith("'"):
+            return tokens[-2].start
+    return None
+
+
+def _fitting_options(before: str, partial: str, following: str) -> list[str]:
+    """Return the keys or values that start so where a string of options is open."""
+    head = _statement(before) or []
+    keys = [token.key for token in head]
+    if len(head) > 1 and keys[-1] == "=" and head[-2].kind == "string":
+        group = IMPLEMENTATIONS.get(head[-2].value)
+        names = [entry.identifier for entry in list_entries(group)] if group else []
+    elif keys in (["SET"], ["RESET"]):
+        names = [option.key for option in ENVIRONMENT]
+    elif _is_in_options(keys) and keys[1:2] != ["CATALOG"]:
+        names = _table_options(dict(_assignments(before)) | dict(_assignments(following)))
+    else:
+        names = ["type"] if _is_in_options(keys) else []
+    return sorted({name for name in names if name.startswith(partial.lower())})
+
+
+def _is_in_options(keys: list[str]) -> bool:
+    """Return whether a key follows in the parentheses of WITH, SET or RESET."""
+    if keys[-1:] not in (["("], [","]) or "(" not in keys:
+        return False
+    opened = len(keys) - 1 - keys[::-1].index("(")
+    return opened > 0 and keys[opened - 1] in ("WITH", "SET", "RESET")
+
+
+def _assignments(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values of a text in which options are assigned."""
+    with suppress(SchemaCoreError):
+        tokens = cursor_over(text).tokens
+        for key, equals, value in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if (key.kind, equals.key, value.kind) == ("string", "=", "string"):
+                yield key.value, value.value
+
+
+def _table_options(options: Mapping[str, str]) -> Iterator[str]:
+    """Yield the keys of a table's options: those of its connector that are not set yet."""
+    declared: Sequence[ConfigOption[Any]] = ()
+    with suppress(SchemaCoreError):
+        if (connector := installed_connector(options)) is not None:
+            declared = connector.declared(options)
+    keys = (key for option in declared for key in option.key_patterns())
+    yield from (key.removesuffix("*") for key in keys if key not in options)
+    implicit = ("connector", *(option.key for option in WATERMARK_OPTIONS))
+    yield from (key for key in implicit if key not in options)
 
 
 # --- tokens before the position ---------------------------------------------------------------
