@@ -221,7 +221,7 @@ def test_the_command_line_names_its_extra() -> None:
 
 
 def test_doctor_reports_only_usable_extras_as_ready() -> None:
-    blocked = sorted(set(MODULES) - {"typer", "rich"})
+    blocked = sorted(set(MODULES) - {"typer", "rich", "pygments"})
     program = (BLOCKED.replace(repr(set(MODULES)), repr(set(blocked)))) + (
         "import os\nos.environ['COLUMNS'] = '300'\n"
         "sys.argv = ['schema-core', 'doctor']\nfrom schema_core.cli.main import main\nmain()"

@@ -79,6 +79,7 @@ MAY_USE: dict[str, tuple[str, ...]] = {
     "typer":      ("cli/",),
     "rich":       ("cli/",),
     "prompt_toolkit": ("cli/commands/shell.py",),
+    "pygments":   ("cli/commands/shell.py",),
     "hypothesis": ("testing/",),
     "pytest":     ("testing/",),
 }  # fmt: skip
@@ -127,6 +128,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ("cli/commands/resolve.py", "schema_core.spark.compiler.udfs.java_dates"): (
         "few scripts have such a call with a literal"
     ),
+    ("cli/script.py", "schema_core.spark.jobs"): "only a statement that is interrupted needs it",
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",
     ("connectors/datagen.py", "schema_core.connectors.datagen_rows"): IN_JOBS,
     ("connectors/datagen.py", "schema_core.spark.session.frames"): IN_JOBS,

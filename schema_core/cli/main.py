@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from io import TextIOWrapper
@@ -18,6 +19,7 @@ COLLECTED = 100_000
 def main() -> None:
     """Run the command that the arguments name."""
     gc.set_threshold(COLLECTED)
+    logging.getLogger().addFilter(is_not_interrupt)
     try:
         from schema_core.cli.app import application  # requires the extra `cli`
     except ModuleNotFoundError as missing:
@@ -39,6 +41,11 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):  # the reader closed the pipe
             sys.exit(WRONG)
         sys.exit(unwritable(error.strerror or str(error)))
+
+
+def is_not_interrupt(record: logging.LogRecord) -> bool:
+    """Filter out Ctrl-C, which py4j logs with its stack as an error."""
+    return record.exc_info is None or record.exc_info[0] is not KeyboardInterrupt
 
 
 def unwritable(reason: str) -> int:

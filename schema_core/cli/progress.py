@@ -24,6 +24,8 @@ Streaming = Annotated[bool, typer.Option("--streaming", help="Use streaming mode
 UPDATE = 0.2
 #: Seconds between lines.
 LINES = 10.0
+#: Seconds until the time of a block is shown on a terminal.
+DELAY = 0.5
 
 
 NAME = TextColumn("{task.description}", markup=False)
@@ -110,13 +112,20 @@ def _count_rows(metrics: JobMetrics | None) -> str:
 
 @contextmanager
 def show_elapsed_time(name: str, console: Console | None = None) -> Iterator[None]:
-    """Show for how long a block without a job runs."""
+    """Show for how long a block without a job runs, unless it ends soon."""
     console = console or Console(stderr=True, highlight=False)
     if console.is_terminal:
         columns = (SpinnerColumn(), NAME, TimeElapsedColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            bar.add_task(escaped(name), total=None)
+        bar = Progress(*columns, console=console, transient=True)
+        bar.add_task(escaped(name), total=None)
+        delayed = threading.Timer(DELAY, bar.start)
+        delayed.start()
+        try:
             yield
+        finally:
+            delayed.cancel()
+            delayed.join()
+            bar.stop()
         return
     start, ended = time.monotonic(), threading.Event()
 

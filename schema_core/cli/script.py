@@ -6,6 +6,7 @@ import io
 import re
 import signal
 import sys
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -301,6 +302,27 @@ def sigterm_as_interrupt() -> Iterator[None]:
 def keep_jobs_at_interrupt() -> None:
     """Let Ctrl-C only raise: PySpark's handler also cancels the Spark jobs of all running jobs."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def cancel_jobs_at_interrupt() -> Iterator[None]:
+    """Let Ctrl-C cancel all Spark jobs within the block, and raise.
+
+    PySpark's handler cancels them on this thread, which may wait for another answer of the JVM:
+    both calls fail then.
+    """
+
+    def cancel(number: int, frame: object) -> None:
+        from schema_core.spark.jobs import cancel_all_jobs
+
+        threading.Thread(target=cancel_all_jobs, daemon=True).start()
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGINT, cancel)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 def fill(text: str, definitions: list[str], *, warns: bool = True) -> FilledScript:

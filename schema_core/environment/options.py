@@ -638,6 +638,13 @@ DISPLAY_WIDTH = ConfigOption(
     "the width of printed columns whose type has no bound, in characters",
     fallback_keys=("sql-client.display.max-column-width",),
 )
+RESULT_MODE = ConfigOption(
+    "sql-client.execution.result-mode",
+    choice("TABLE", "CHANGELOG", "TABLEAU"),
+    "TABLE",
+    "whether the shell shows the rows that the changes of a streaming query leave, and updates "
+    "them (TABLE), or prints each change",
+)
 PIPELINE_NAME = ConfigOption(
     "pipeline.name",
     str,
@@ -806,6 +813,7 @@ ENVIRONMENT: tuple[ConfigOption[Any], ...] = (
     ATOMICITY,
     DML_SYNC,
     DISPLAY_WIDTH,
+    RESULT_MODE,
     PIPELINE_NAME,
     FORCE_RECOMPILE,
     SHADOWING,

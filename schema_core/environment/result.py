@@ -194,11 +194,11 @@ class TableResult:
         arrive, those of an unbounded table until Ctrl-C.
         """
         if self.style is PrintStyle.RAW:
-            text = "\n".join(", ".join(cell or "" for cell in row) for row in self.format_rows())
+            text = raw_text(self)
         else:
             null = "" if self.style is PrintStyle.LISTING else NULL
             names, rows = printed_rows(self)
-            widths = _column_widths(self)
+            widths = column_widths(self)
             if widths is not None and self.has_kinds:
                 widths = [len(KINDS), *widths]
             if widths is not None:
@@ -216,7 +216,7 @@ class TableResult:
         """
         cells: list[list[str | None]] | None = None
         if self.job is None and isinstance(self.rows, list | tuple):
-            widths = _column_widths(self)
+            widths = column_widths(self)
             rows = (map(_text, row) for row in self.rows[:MAX_HTML_ROWS])
             cells = [[*row] if widths is None else [*map(_cut_cell, row, widths)] for row in rows]
         return str(load_higher("result_html")(self, cells))
@@ -284,6 +284,11 @@ def table_lines(
     yield f"{count} row{'s' if count != 1 else ''} in set"
 
 
+def raw_text(result: TableResult) -> str:
+    """Return the values of a result without a frame."""
+    return "\n".join(", ".join(cell or "" for cell in row) for row in result.format_rows())
+
+
 def printed_rows(result: TableResult) -> tuple[list[str], Iterable[tuple[str | None, ...]]]:
     """Return the names of the printed columns and the rows, with their kinds if they have them."""
     names, rows = result.schema.get_column_names(), result.format_rows()
@@ -292,7 +297,7 @@ def printed_rows(result: TableResult) -> tuple[list[str], Iterable[tuple[str | N
     return [KINDS, *names], ((str(getattr(row, "kind", RowKind.INSERT)), *row) for row in rows)
 
 
-def _column_widths(result: TableResult) -> list[int] | None:
+def column_widths(result: TableResult) -> list[int] | None:
     """Return the width of each column of a query, which is not below that of its name and NULL."""
     longest = result.max_column_width
     if longest is None:

@@ -156,6 +156,15 @@ def inherit(session: SparkSession, properties: Any) -> None:
 JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
+def cancel_all_jobs() -> None:
+    """Cancel the Spark jobs of this process, if Spark has started; not over Spark Connect."""
+    from pyspark import SparkContext
+
+    if (context := SparkContext._active_spark_context) is not None:  # noqa: SLF001
+        with suppress(Exception):  # Spark may be stopping
+            context.cancelAllJobs()
+
+
 @contextmanager
 def job_group(session: SparkSession, job_id: str, name: str) -> Iterator[None]:
     """Run Spark jobs in a job group with this id, by which they can be cancelled.

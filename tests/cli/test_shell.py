@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import re
+import select
 import signal
+import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +25,12 @@ from typer.testing import CliRunner, Result
 from schema_core.base.plugins import install_command
 from schema_core.cli.app import application
 from schema_core.cli.commands import shell
+from schema_core.cli.commands.shell import Shell
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.jobs.client import submit
 from schema_core.environment.jobs.graph import JobExecution, JobGraph
 from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.environment.plans.dry_run import DryRunPlanner
-from schema_core.environment.result import string_result
 from schema_core.environment.table_environment import TableEnvironment
 
 if TYPE_CHECKING:
@@ -80,7 +86,7 @@ def interact(environment: TableEnvironment, history: Path, keys: str) -> str:
     output = io.StringIO()
     console = Console(file=output, force_terminal=True, width=60, color_system=None)
     with typed(environment, history, keys) as session:
-        shell.interact(environment, session, console)
+        shell.interact(Shell(environment, console), session)
     return output.getvalue()
 
 
@@ -91,7 +97,8 @@ def test_a_statement_has_several_lines(environment: TableEnvironment, tmp_path: 
     assert ["orders"] == environment.list_tables()
     assert "orders" in shown
     assert "1 row" in shown
-    assert "Ctrl-D ends the shell" in shown
+    assert r"\d NAME" in shown
+    assert "Ctrl-R" in shown
 
 
 def test_names_are_completed(environment: TableEnvironment, tmp_path: Path) -> None:
@@ -131,18 +138,99 @@ def test_the_history_is_kept_without_secrets(environment: TableEnvironment, tmp_
     interact(environment, tmp_path / "state" / "history" / "below", "exit\r")
 
 
-def test_tables_fit_the_terminal() -> None:
-    output = io.StringIO()
-    console = Console(file=output, force_terminal=True, width=40, color_system=None)
-    rows = [("x" * 100, None)] * (shell.MAX_ROWS + 1)
-    shell.show(string_result(["first", "second"], rows), console)
-    lines = output.getvalue().splitlines()
+def test_commands_of_the_shell(
+    environment: TableEnvironment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tables.sql"
+    file.write_text(f"{TABLE}\nSELEC")
+    inputs = (
+        rf"\i {file}",
+        r"\d",
+        r"\d default_database.`orders`;",
+        r"\x",
+        r"\d orders",
+        r"\timing",
+        "SHOW VIEWS;",
+        r"\d+ a",
+        r"\i",
+        rf"\i {tmp_path / 'absent.sql'}",
+        "QUIT;",
+        "CREATE DATABASE d;",
+    )
+    keys = "".join(f"{line}\r" for line in inputs)
+    shown = interact(environment, tmp_path / "history", keys)
+    output = capsys.readouterr()
 
-    assert max(map(len, lines)) <= 40
-    assert "…" in lines[1]
-    assert "<N…" in lines[1]
-    assert shell.MAX_ROWS == sum(line.startswith("xxx") for line in lines)
-    assert "1,000 rows or more; the first 1,000 are shown" == "".join(lines[-2:])
+    assert 1 == shown.count("table name\n")
+    assert 1 == shown.count("\nid    INT   TRUE")
+    assert "-[ row 1 ]-\n" in shown
+    assert "name      | id\n" in shown
+    assert "Time: 0." in output.out
+    assert f"{file}:2:1: error[syntax]" in output.err
+    assert r"unknown command \d+" in output.err
+    assert r"usage: \i FILE" in output.err
+    assert "absent.sql: No such file" in output.err
+    assert ["default_database"] == environment.list_databases(), "QUIT ends the shell"
+
+
+#: A control sequence of terminals.
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def test_keys_on_a_terminal(tmp_path: Path) -> None:
+    pytest.importorskip("prompt_toolkit")
+    history = tmp_path / "history"
+    history.write_text("\n# 2026-01-01\n+SHOW CATALOGS;\n")
+    environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "schema_core.cli", "sql", "--history", str(history)]
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (20, 60))
+    device = {"stdin": slave, "stdout": slave, "stderr": slave}
+    with subprocess.Popen(command, env=environment, **device) as process, ExitStack() as stack:  # type: ignore[call-overload]
+        stack.callback(process.kill)  # Popen waits for the process if the test fails
+        os.close(slave)
+
+        def read_until(*expected: str) -> None:
+            text = ""
+            for part in expected:
+                while part not in text:
+                    assert select.select([master], [], [], 20)[0], text
+                    text = CONTROL.sub("", text + os.read(master, 1_000).decode())
+                text = text.partition(part)[2]
+
+        def press(keys: str) -> None:
+            os.write(master, keys.encode())
+
+        prompt = shell.PROMPT.strip()
+        read_until("batch mode", prompt)
+        press("\x1b[A")
+        read_until("SHOW CATALOGS;")
+        press("\r")
+        read_until("default_catalog", "1 row", prompt)
+        press("SHOW CREATE 'a;\r")
+        read_until("'..>")
+        press("\x03")
+        read_until(prompt)
+        press("USE CATALOG def\t")
+        read_until("default_catalog")
+        press(";\r")
+        read_until("OK", prompt)
+        press("\x04")
+        assert 0 == process.wait(60)
+    os.close(master)
+
+
+def test_statements_of_options(tmp_path: Path) -> None:
+    file = tmp_path / "tables.sql"
+    file.write_text(TABLE.replace("orders", "${name}"))
+    runner, app = CliRunner(), application()
+
+    done = runner.invoke(app, ["sql", "-c", "SHOW CATALOGS; SELEC"])
+    assert (1, True) == (done.exit_code, "default_catalog" in done.stdout)
+    assert "<command>:1:16: error[syntax]" in done.stderr
+    done = runner.invoke(app, ["sql", "-f", str(file), "--define", "name=t"])
+    assert (0, "OK\n") == (done.exit_code, done.stdout)
+    assert 2 == runner.invoke(app, ["sql", "-f", str(file), "-c", "SHOW TABLES"]).exit_code
 
 
 def test_ctrl_c_cancels_a_statement(
@@ -155,7 +243,7 @@ def test_ctrl_c_cancels_a_statement(
 
     monkeypatch.setattr(TableEnvironment, "execute_statement", interrupted)
     terminal = Console(file=io.StringIO(), force_terminal=True)
-    assert not shell.run_text(environment, "SHOW TABLES", terminal)
+    assert not shell.run_text(Shell(environment, terminal), "SHOW TABLES")
     assert "cancelled\n" == capsys.readouterr().err
     assert 130 == piped("SHOW TABLES").exit_code
 
@@ -193,7 +281,9 @@ def test_streaming_jobs_run_while_statements_are_run(
     def run(text: str, *, terminal: bool = False) -> str:
         output = Interrupting()
         monkeypatch.setattr(sys, "stdout", output)
-        done = shell.run_text(environment, text, Console(file=output, force_terminal=terminal))
+        done = shell.run_text(
+            Shell(environment, Console(file=output, force_terminal=terminal)), text
+        )
         assert done is not terminal, "interrupted"
         return output.getvalue()
 
@@ -205,6 +295,7 @@ def test_streaming_jobs_run_while_statements_are_run(
         )
         job = started.partition("Job ID: ")[2].partition("\n")[0]
         assert "| RUNNING |" in started
+        run("SET 'sql-client.execution.result-mode' = 'changelog'")
         rows = run("SELECT id FROM d WHERE id > 0", terminal=True)
         assert "+----+----------------------+" == rows.splitlines()[0]
         assert "rows in set" not in rows

@@ -4,46 +4,56 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from schema_core.base.paths import join_names, split_names
 from schema_core.base.plugins import needs
 from schema_core.base.secrets import mask_text
 from schema_core.base.text import escaped, is_blank
 from schema_core.cli import WRONG, script
+from schema_core.cli.app import installed_version
 from schema_core.cli.findings import DASH
-from schema_core.cli.progress import Streaming, follow, follow_endless
+from schema_core.cli.progress import Streaming, follow, follow_endless, show_elapsed_time
+from schema_core.cli.results import show_result
+from schema_core.environment.completion import open_string
 from schema_core.environment.jobs.client import JobClient
-from schema_core.environment.result import PrintStyle, TableResult, printed_rows, string_result
+from schema_core.environment.options import RESULT_MODE
+from schema_core.environment.result import string_result
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import SchemaCoreError
+from schema_core.migration.files.variables import FilledScript
 from schema_core.sql.parser import parse_statements, read_statements
-from schema_core.sql.statement_syntax import DescribeJob
+from schema_core.sql.statement_syntax import DescribeJob, Statement
 from schema_core.sql.tokens import cursor_over
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
-#: Rows of a result that the shell shows.
-MAX_ROWS = 1_000
-#: The prompts of a statement's first line and of the others.
-PROMPT, CONTINUED = "sql> ", "...> "
-#: Words that are not SQL -> whether they end the shell.
-WORDS = {"exit": True, "quit": True, "help": False}
-HELP = """\
-A statement ends with a semicolon, and may have several lines. Tab completes names and keywords.
-exit or Ctrl-D ends the shell, Ctrl-C cancels the statement or its job.
-Up and down walk the history. SHOW TABLES; lists tables, DESCRIBE t; shows the columns of one."""
+#: The prompt of a statement's first line.
+PROMPT = "sql> "
+#: What an open token begins with -> the prompt of the lines within it; '' is that of other lines.
+CONTINUED = {"'": "'..> ", "`": "`..> ", '"': '"..> ', "/*": "*..> ", "": "...> "}
+#: The file in errors of statements of the option --command.
+COMMAND = Path("<command>")
 
 
 def sql(
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", "-f", help="A script that is run instead of a prompt."),
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option("--command", "-c", help="Statements that are run instead of a prompt."),
+    ] = None,
     setup: Annotated[
         Path | None, typer.Option(help="A script that is run first, such as CREATE CATALOG.")
     ] = None,
@@ -56,35 +66,55 @@ def sql(
     """Run statements one by one: from a prompt, or from stdin if it is not a terminal.
 
     The prompt completes names and keywords. Statements with secrets are not stored in the history.
-    From a pipe, exits with 1 at the first statement that fails. Exits with 2 if the setup cannot be
-    read or fails.
+    From a pipe, --file and --command, exits with 1 at the first statement that fails. Exits with 2
+    if the setup cannot be read or fails.
 
-    In streaming mode, a SELECT of an unbounded table prints rows as they arrive, until Ctrl-C. A
-    job of unbounded tables runs while further statements are run: SHOW JOBS lists it, DESCRIBE JOB
-    also prints the rows of its operators, and STOP JOB stops it. The shell ends when all jobs have
-    ended; Ctrl-C stops them.
+    In streaming mode, a SELECT shows the rows of its result, which are updated until Ctrl-C if the
+    table is unbounded. A job of unbounded tables runs while further statements are run: SHOW JOBS
+    lists it, DESCRIBE JOB also prints the rows of its operators, and STOP JOB stops it. The shell
+    ends when all jobs have ended; Ctrl-C stops them.
     """
-    environment = TableEnvironment.create(script.settings(batch=not streaming))
+    if file is not None and command is not None:
+        raise script.report_unable("--file and --command exclude each other")
+    shell = Shell(
+        TableEnvironment.create(script.settings(batch=not streaming)),
+        Console(width=None if os.environ.get("TERM") != "dumb" else terminal_width()),
+        define or [],
+    )
     if setup is not None:
         preceding = script.read(setup, define)
         try:
             with preceding.locating():
                 for statement in parse_statements(preceding.text):
-                    environment.execute_statement(statement, preceding.text).wait()
+                    shell.environment.execute_statement(statement, preceding.text).wait()
         except SchemaCoreError as error:
             script.show(setup, error.diagnostics)
             raise script.report_unable("the setup failed") from None
-    if is_interactive():
+    if file is None and command is None and is_interactive():
         try:
-            session = prompt_session(environment, history or history_file())
+            session = prompt_session(shell.environment, history or history_file())
         except SchemaCoreError as error:
             raise script.report_unable(error.problem, error.hint) from None
-        interact(environment, session, Console())
-        wait_for_jobs(environment)
-    elif not run_text(environment, script.read_text(Path(DASH)), Console()):
+        shell.console.print(greeting(streaming=streaming), markup=False, highlight=False)
+        interact(shell, session)
+    elif not run_script(shell, file or Path(DASH), command):
         raise typer.Exit(WRONG)
-    else:
-        wait_for_jobs(environment)
+    wait_for_jobs(shell.environment)
+
+
+def run_script(shell: Shell, file: Path, command: str | None) -> bool:
+    """Run a script, or the statements of `command`; return whether all succeeded."""
+    if command is not None:
+        return run_text(shell, command, COMMAND)
+    filled = script.read(file, shell.definitions)
+    return run_text(shell, filled.text, file, filled)
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal, which rich does not read if TERM is dumb."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def is_interactive() -> bool:
@@ -110,64 +140,55 @@ def wait_for_jobs(environment: TableEnvironment) -> None:
             follow_endless(running, shows=False)
 
 
-def run_text(environment: TableEnvironment, text: str, output: Console) -> bool:
+def run_text(
+    shell: Shell, text: str, file: Path = Path(DASH), filled: FilledScript | None = None
+) -> bool:
     """Run statements up to the first that fails; return whether all succeeded."""
     try:
-        for statement in read_statements(text):
-            if isinstance(statement, SchemaCoreError):
-                raise statement
-            result = environment.execute_statement(statement, text)
-            if result.job is not None and not result.job.run.has_end:
-                print(f"Job ID: {result.job.get_job_id()}")
-                continue
-            if endless_jobs(environment):
-                script.keep_jobs_at_interrupt()
-            follow(result.job)
-            show(result, output)
-            if isinstance(statement, DescribeJob):
-                show_metrics(environment, statement.job_id, output)
+        with nullcontext() if filled is None else filled.locating():
+            for statement in read_statements(text):
+                if isinstance(statement, SchemaCoreError):
+                    raise statement
+                begin = time.monotonic()
+                run_statement(shell, statement, text)
+                if shell.has_timing:
+                    print(f"Time: {time.monotonic() - begin:.3f} s")
     except SchemaCoreError as error:
-        script.show(Path(DASH), error.diagnostics)
+        script.show(file, error.diagnostics)
         return False
     except KeyboardInterrupt as interrupt:
-        if not output.is_terminal:
+        if not shell.console.is_terminal:
             raise script.interrupt_exit(interrupt) from None
         script.print_error("cancelled")
         return False
     return True
 
 
-# --- results -------------------------------------------------------------------------------------
-
-
-def show(result: TableResult, console: Console) -> None:
-    """Print a result: as a table that fits the terminal, elsewhere as Flink does."""
-    if not console.is_terminal or result.style is PrintStyle.RAW or result.has_kinds:
-        result.print()
+def run_statement(shell: Shell, statement: Statement, text: str) -> None:
+    """Run a statement, wait for its job unless it has no end, and print its result."""
+    environment, console = shell.environment, shell.console
+    with show_elapsed_time("running") if console.is_terminal else nullcontext():
+        result = environment.execute_statement(statement, text)
+    if result.job is not None and not result.job.run.has_end:
+        print(f"Job ID: {result.job.get_job_id()}")
         return
-    names, printed = printed_rows(result)
-    rows = iter(printed)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(Text(escaped(name)), no_wrap=True, overflow="ellipsis")
-    number = 0
-    for row in islice(rows, MAX_ROWS):
-        number += 1
-        table.add_row(
-            *(Text("<NULL>", "dim") if value is None else escaped(value) for value in row)
-        )
-    console.print(table)
-    more = f" or more; the first {MAX_ROWS:,} are shown" if next(rows, None) is not None else ""
-    console.print(Text(f"{number:,} row{'' if number == 1 else 's'}{more}", "dim"))
+    if has_other_jobs := bool(endless_jobs(environment)):
+        script.keep_jobs_at_interrupt()
+    with nullcontext() if has_other_jobs else script.cancel_jobs_at_interrupt():
+        follow(result.job)
+        is_changelog = RESULT_MODE.of(environment.get_config().get_configuration()) != "TABLE"
+        show_result(result, console, is_expanded=shell.is_expanded, is_changelog=is_changelog)
+    if isinstance(statement, DescribeJob):
+        show_metrics(shell, statement.job_id)
 
 
 #: The columns of the metrics of a job.
 METRICS = ("operator", "rows in", "rows out", "state rows", "late rows", "watermark", "sink")
 
 
-def show_metrics(environment: TableEnvironment, job_id: str, console: Console) -> None:
+def show_metrics(shell: Shell, job_id: str) -> None:
     """Print the metrics of a job's operators, if it is a streaming job."""
-    if (metrics := environment.jobs.get(job_id).metrics()) is None:
+    if (metrics := shell.environment.jobs.get(job_id).metrics()) is None:
         return
     rows = [
         (
@@ -181,13 +202,132 @@ def show_metrics(environment: TableEnvironment, job_id: str, console: Console) -
         )
         for item in metrics.operators
     ]
-    show(string_result(METRICS, rows), console)
+    show_result(string_result(METRICS, rows), shell.console, is_expanded=shell.is_expanded)
+
+
+# --- commands of the shell ------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Shell:
+    """The state of a shell: its environment, its terminal, and how results are shown."""
+
+    environment: TableEnvironment
+    console: Console
+    definitions: list[str] = field(default_factory=list)
+    is_expanded: bool = False
+    has_timing: bool = False
+
+
+class ShellCommand(NamedTuple):
+    """A command that is not SQL: a statement for short, or a function.
+
+    In a statement, {} is the argument: a path, which is quoted. A function returns True to end the
+    shell.
+    """
+
+    usage: str
+    effect: str
+    action: str | Callable[[Shell, str], bool | None]
+
+    @property
+    def has_argument(self) -> bool:
+        return " " in self.usage
+
+
+def toggle_timing(shell: Shell, _: str) -> None:
+    """Print how long statements take, or no longer."""
+    shell.has_timing = not shell.has_timing
+    print(f"timing is {'on' if shell.has_timing else 'off'}")
+
+
+def toggle_x(shell: Shell, _: str) -> None:
+    """Print rows as blocks of lines, or no longer."""
+    shell.is_expanded = not shell.is_expanded
+    print(f"expanded display is {'on' if shell.is_expanded else 'off'}")
+
+
+def run_file(shell: Shell, name: str) -> None:
+    """Run the statements of a file, up to the first that fails."""
+    with suppress(typer.Exit):  # the file cannot be read, which is reported
+        run_script(shell, Path(name).expanduser(), None)
+
+
+def print_help(shell: Shell, _: str) -> None:
+    """Print the commands, and the keys."""
+    shown = [(command.usage, command.effect) for command in COMMANDS] + [*KEYS.items()]
+    width = max(len(usage) for usage, _ in shown)
+    lines = [f"  {usage:{width}}  {effect}" for usage, effect in shown]
+    shell.console.print("\n".join([HELP, *lines]), markup=False, highlight=False)
+
+
+HELP = "A statement ends with a semicolon, and may have several lines. A command is one line:"
+
+COMMANDS = (
+    ShellCommand(r"\?", "print this help; also: help", print_help),
+    ShellCommand(r"\q", "end the shell; also: exit, quit, Ctrl-D", lambda *_: True),
+    ShellCommand(r"\d", r"list the tables and views; also: \dt", "SHOW TABLES"),
+    ShellCommand(r"\d NAME", "list the columns of a table or view", "DESCRIBE {}"),
+    ShellCommand(r"\dv", "list the views", "SHOW VIEWS"),
+    ShellCommand(r"\df", "list the functions", "SHOW FUNCTIONS"),
+    ShellCommand(r"\dn", "list the databases", "SHOW DATABASES"),
+    ShellCommand(r"\l", "list the catalogs", "SHOW CATALOGS"),
+    ShellCommand(r"\c NAME", "use a database", "USE {}"),
+    ShellCommand(r"\i FILE", "run the statements of a file", run_file),
+    ShellCommand(r"\x", "print rows as blocks with a line for each column, or no longer", toggle_x),
+    ShellCommand(r"\timing", "print how long statements take, or no longer", toggle_timing),
+    ShellCommand("clear", "clear the screen; also: Ctrl-L", lambda shell, _: shell.console.clear()),
+)
+
+#: Other name of a command -> its name.
+ALIASES = {"help": r"\?", r"\h": r"\?", "exit": r"\q", "quit": r"\q", r"\dt": r"\d"}
+
+KEYS = {
+    "Tab": "complete names, keywords and options",
+    "Ctrl-C": "cancel the statement or its job",
+    "Ctrl-R": "search the history; Up and Down walk it",
+    "Ctrl-X Ctrl-E": "edit the statement in the editor, by EDITOR",
+}
+
+
+def split_command(text: str) -> tuple[str, str] | None:
+    r"""Return the name of a command of the shell and its argument, or None for SQL.
+
+    >>> split_command(r"\d orders;"), split_command("QUIT"), split_command("SELECT 1;")
+    (('\\d', 'orders'), ('\\q', ''), None)
+    """
+    name, _, argument = text.strip().rstrip("; ").partition(" ")
+    name = ALIASES.get(name.lower(), name)
+    is_word = name.lower() in {command.usage for command in COMMANDS} and not argument
+    return (name, argument.strip()) if is_word or name.startswith(("\\", ".")) else None
+
+
+def run_command(shell: Shell, name: str, argument: str) -> bool | None:
+    """Run a command; return whether the shell ends."""
+    usages = [command for command in COMMANDS if command.usage.split()[0] == name.lower()]
+    for command in usages:
+        if command.has_argument is bool(argument):
+            if not isinstance(command.action, str):
+                return command.action(shell, argument)
+            run_text(shell, command.action.format(join_names(split_names(argument))))
+            return None
+    usage = " or ".join(command.usage for command in usages)
+    problem = f"usage: {usage}" if usages else f"unknown command {name}: \\? lists the commands"
+    script.print_error(escaped(problem))
+    return None
 
 
 # --- the prompt ----------------------------------------------------------------------------------
 
 
-def interact(environment: TableEnvironment, session: PromptSession[str], console: Console) -> None:
+def greeting(*, streaming: bool) -> str:
+    """Return the first line of a shell."""
+    version = installed_version("schema-core") or ""
+    mode = "streaming" if streaming else "batch"
+    return f"schema-core {version}, {mode} mode. End statements with ; or type help."
+
+
+def interact(shell: Shell, session: PromptSession[str]) -> None:
     """Read and run statements until the end of the input."""
     while True:
         try:
@@ -196,22 +336,22 @@ def interact(environment: TableEnvironment, session: PromptSession[str], console
             continue
         except EOFError:
             return
-        word = text.strip().rstrip(";").strip().lower()
-        if word in WORDS:
-            if WORDS[word]:
-                return
-            console.print(HELP, markup=False)
-        elif not is_blank(text):
-            run_text(environment, text, console)
+        command = split_command(text)
+        if command is None:
+            if not is_blank(text):
+                run_text(shell, text)
+        elif run_command(shell, *command):
+            return
 
 
 def is_finished(text: str) -> bool:
-    """Return whether an input is to be run: a word of the shell, or statements up to a semicolon.
+    r"""Return whether an input is to be run: a command, or statements up to a semicolon.
 
-    >>> [is_finished(text) for text in ("SELECT 1", "SELECT 1;", "SELECT 1; SELECT", "exit")]
-    [False, True, False, True]
+    >>> inputs = "SELECT 1", "SELECT 1;", "SELECT 1; SELECT", "SELECT 'a;", "exit", r"\d"
+    >>> [is_finished(text) for text in inputs]
+    [False, True, False, False, True, True]
     """
-    if is_blank(text) or text.strip().lower() in WORDS:
+    if is_blank(text) or split_command(text) is not None:
         return True
     try:
         tokens = cursor_over(text).tokens
@@ -220,13 +360,47 @@ def is_finished(text: str) -> bool:
     return len(tokens) > 1 and tokens[-2].key == ";"
 
 
+def continued_prompt(before: str) -> str:
+    """Return the prompt of the line after others, which shows an open quote or comment.
+
+    >>> continued_prompt("SELECT 1,"), continued_prompt("SELECT 'a;")
+    ('...> ', "'..> ")
+    """
+    try:
+        tokens = cursor_over(before).tokens
+    except SchemaCoreError:
+        return CONTINUED[""]
+    bad = tokens[-2].value if len(tokens) > 1 and tokens[-2].kind == "bad" else ""
+    return next(prompt for start, prompt in CONTINUED.items() if bad.startswith(start))
+
+
 def history_file() -> Path:
     """Return the file in the user's state directory (XDG)."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "schema-core" / "history"
 
 
-@needs("prompt_toolkit")
+def open_history(file: Path) -> Any:
+    """Return the history of a file, or one in memory if the file cannot be written."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    class WithoutSecrets(FileHistory):  # type: ignore[misc] # without types
+        """A history that does not store statements with secrets."""
+
+        def store_string(self, string: str) -> None:
+            """Store an input unless it has a secret."""
+            if mask_text(string) == string:
+                super().store_string(string)
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+    except OSError:
+        return InMemoryHistory()
+    return WithoutSecrets(str(file))
+
+
+@needs("prompt_toolkit", "pygments")
 def prompt_session(
     environment: TableEnvironment, history: Path, **devices: Any
 ) -> PromptSession[str]:
@@ -240,8 +414,10 @@ def prompt_session(
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import Completer, Completion
     from prompt_toolkit.filters import Condition
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
     from prompt_toolkit.key_binding import KeyBindings
+    from prompt_toolkit.lexers import PygmentsLexer
+    from prompt_toolkit.output import ColorDepth
+    from pygments.lexers.sql import SqlLexer
 
     class Names(Completer):  # type: ignore[misc] # without types
         """Completes by `TableEnvironment.complete_statement`."""
@@ -251,14 +427,6 @@ def prompt_session(
             for text, length in completions(environment, document.text, document.cursor_position):
                 yield Completion(text, start_position=-length)
 
-    class WithoutSecrets(FileHistory):  # type: ignore[misc] # without types
-        """A history that does not store statements with secrets."""
-
-        def store_string(self, string: str) -> None:
-            """Store an input unless it has a secret."""
-            if mask_text(string) == string:
-                super().store_string(string)
-
     bindings = KeyBindings()
 
     def accept(event: Any) -> None:
@@ -266,18 +434,21 @@ def prompt_session(
 
     finished = Condition(lambda: is_finished(session.default_buffer.text))
     bindings.add("enter", filter=finished)(accept)
-    try:
-        history.parent.mkdir(parents=True, exist_ok=True)
-        history.touch(mode=0o600)
-        stored = WithoutSecrets(str(history))
-    except OSError:
-        stored = InMemoryHistory()
+
+    def continuation(width: int, line: int, wraps: int) -> str:
+        if wraps:  # a long line that the terminal wraps
+            return " " * width
+        lines = session.default_buffer.text.split("\n")
+        return continued_prompt("\n".join(lines[:line]))
+
     session: PromptSession[str] = PromptSession(
         multiline=True,
-        prompt_continuation=CONTINUED,
+        prompt_continuation=continuation,
+        lexer=PygmentsLexer(SqlLexer),
+        color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
         completer=Names(),
         complete_while_typing=False,
-        history=stored,
+        history=open_history(history),
         key_bindings=bindings,
         enable_open_in_editor=True,
         **devices,
@@ -295,10 +466,16 @@ def completions(
     >>> _ = environment.execute_sql("CREATE TABLE orders (id INT)")
     >>> [*completions(environment, "SELECT 1; SELECT * FROM ord", 27)]
     [('orders', 3)]
+    >>> [*completions(environment, "CREATE TABLE t (a INT) WITH ('conn", 34)]
+    [('connector', 4)]
     """
     start = text.rfind(";", 0, position) + 1
     before = text[start:position]
-    word = len(before) - len(before.rstrip("".join(set(before) - set(" \t\r\n.,()=<>+-*/"))))
+    opened = open_string(before)
+    if opened is not None:
+        word = len(before) - opened - 1
+    else:
+        word = len(before) - len(before.rstrip("".join(set(before) - set(" \t\r\n.,()=<>+-*/"))))
     try:
         names = environment.complete_statement(text[start:], position - start)
     except SchemaCoreError:

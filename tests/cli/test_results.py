@@ -1,0 +1,157 @@
+"""Results of statements on a terminal: tables, the pager, and rows that are updated."""
+
+from __future__ import annotations
+
+import io
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from schema_core import ResolvedSchema
+from schema_core.cli import results, script
+from schema_core.cli.main import is_not_interrupt
+from schema_core.environment.planner import Change
+from schema_core.environment.result import PrintStyle, TableResult, string_result
+from schema_core.types import DataTypes, RowKind
+
+
+def terminal(width: int = 40, height: int = 10) -> Console:
+    return Console(
+        file=io.StringIO(), force_terminal=True, width=width, height=height, color_system=None
+    )
+
+
+def shown(result: TableResult, console: Console | None = None, **options: bool) -> str:
+    console = console or terminal()
+    results.show_result(result, console, **options)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def query_result(rows: list[tuple[Any, ...]], **arguments: Any) -> TableResult:
+    schema = ResolvedSchema.physical(["k", "n"], [DataTypes.STRING(), DataTypes.INT()])
+    return TableResult(schema, rows, **arguments)
+
+
+def test_tables_fit_the_terminal() -> None:
+    rows = [("x" * 100, 1)] * (results.MAX_ROWS + 1)
+    lines = shown(query_result(rows)).splitlines()
+
+    assert max(map(len, lines)) <= 40
+    assert "…" in lines[1]
+    assert lines[1].endswith("…  1")
+    assert results.MAX_ROWS == sum(line.startswith("xxx") for line in lines)
+    assert "1,000 rows or more; the first 1,000 are shown" == "".join(lines[-2:])
+
+
+def test_null_and_line_breaks() -> None:
+    assert "a  <NULL>\n" in shown(query_result([("a", None), ("b", 10000)]))
+    assert "a\n1 row\n" == shown(string_result(["k", "n"], [("a", None)])).partition("\n")[
+        2
+    ].replace(" ", "").replace("1row", "1 row")
+    text = "CREATE TABLE t (\n  `\x1b` INT\n)"
+    expected = text.replace("\x1b", r"\x1b") + "\n"
+    assert expected == shown(string_result(["result"], [(text,)]))
+    assert expected == shown(
+        TableResult(string_result(["result"], []).schema, [(text,)], style=PrintStyle.RAW)
+    )
+
+
+def test_expanded_rows_are_complete() -> None:
+    result = shown(query_result([("x" * 60, None)]), is_expanded=True)
+    assert f"-[ row 1 ]-\nk | {'x' * 60}\nn | <NULL>\n1 row\n" == result
+
+
+@pytest.fixture
+def pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file to which the pager writes what it is given."""
+    file = tmp_path / "page"
+    monkeypatch.setattr(sys, "stdin", open("/dev/null"))  # noqa: SIM115, PTH123
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("PAGER", f"sh -c 'cat > {file}'")
+    return file
+
+
+def test_long_results_are_paged(pager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(f"{'x' * 100}{number}", number) for number in range(20)]
+    assert "20 rows\n" == shown(query_result(rows))
+    lines = pager.read_text().splitlines()
+    assert 21 == len(lines)
+    assert ["x" * 100 + "19", "19"] == lines[-1].split()
+    pager.unlink()
+    assert "" == shown(string_result(["result"], [("a\nb" * 20,)]))
+    assert 21 == len(pager.read_text().splitlines())
+
+    monkeypatch.setenv("TERM", "dumb")
+    assert "19" in shown(query_result(rows))
+    monkeypatch.setenv("TERM", "xterm")
+    for command in ("", "a-pager-that-is-not-installed"):
+        monkeypatch.setenv("PAGER", command)
+        assert [] == results.pager_command()
+
+
+def changes() -> Iterator[tuple[str | None, ...]]:
+    yield Change(("a", "1"), RowKind.INSERT)
+    yield Change(("b", "1"), RowKind.INSERT)
+    yield Change(("b", "1"), RowKind.INSERT)
+    yield Change(("a", "1"), RowKind.UPDATE_BEFORE)
+    yield Change(("a", "2"), RowKind.UPDATE_AFTER)
+    yield Change(("b", "1"), RowKind.DELETE)
+
+
+def streaming(rows: Any) -> TableResult:
+    return query_result([], row_formatter=rows, has_kinds=True, max_column_width=30)
+
+
+def test_changes_update_the_rows() -> None:
+    result = shown(streaming(changes))
+    assert result.endswith("k  n\nb  1\na  2\n2 rows after 6 changes\n")
+
+
+def test_changes_are_printed_if_requested(capsys: pytest.CaptureFixture[str]) -> None:
+    shown(streaming(changes), is_changelog=True)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert "| -U |" == lines[6][:6]
+    assert all(len(line) <= 40 for line in lines)
+    assert "6 rows in set" == lines[-1]
+
+
+def test_ctrl_c_leaves_the_last_rows() -> None:
+    def endless() -> Iterator[tuple[str | None, ...]]:
+        for number in range(2 * results.MAX_ROWS):
+            yield Change(("a", str(number)), RowKind.INSERT)
+        raise KeyboardInterrupt
+
+    console = terminal()
+    with pytest.raises(KeyboardInterrupt):
+        shown(streaming(endless), console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+
+    assert ["a  1998", "a  1999", "2,000 rows; the last 7 are shown"] == lines[-3:]
+    assert "a  1992" not in lines[-9:]
+
+
+def test_spark_is_cancelled_on_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    from schema_core.spark import jobs
+
+    called: list[bool] = []
+    monkeypatch.setattr(jobs, "cancel_all_jobs", lambda: called.append(True))
+    previous = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), script.cancel_jobs_at_interrupt():
+        signal.raise_signal(signal.SIGINT)
+    assert previous is signal.getsignal(signal.SIGINT)
+
+
+def test_py4j_does_not_log_ctrl_c() -> None:
+    for error, logged in ((KeyboardInterrupt(), False), (OSError(), True)):
+        record = logging.LogRecord("root", 40, "", 1, "", None, (type(error), error, None))
+        assert logged is is_not_interrupt(record)
