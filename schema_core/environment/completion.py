@@ -144,7 +144,7 @@ def _fitting_options(before: str, partial: str, following: str) -> list[str]:
     elif keys in (["SET"], ["RESET"]):
         names = [option.key for option in ENVIRONMENT]
     elif _is_in_options(keys) and keys[1:2] != ["CATALOG"]:
-        names = _table_options(dict(_assignments(before)) | dict(_assignments(following)))
+        names = [*_table_options(dict(_assignments(before)) | dict(_assignments(following)))]
     else:
         names = ["type"] if _is_in_options(keys) else []
     return sorted({name for name in names if name.startswith(partial.lower())})
