@@ -24,18 +24,18 @@ T = TypeVar("T")
 #: One test a line: its seconds, and its name.
 LIST = Path(__file__).with_name("slow_tests.tsv")
 #: A test is slow that takes more seconds than this,
-SLOW = 1.5
+SLOW = 1.0
 #: and of those of one function that take more seconds than this, all but the first.
-REPEATED = 0.2
+REPEATED = 0.1
 #: A drawn test is slow that takes more seconds than this.
 DRAWN = 2.5
 
-#: Tests of the project itself, the laws, the documentation, and the only ones of changes and
-#: metrics of streams. Their time does not decide: those in the list stay there.
+#: Tests of the project itself, the laws, the documentation, secrets, and the only ones of changes
+#: and metrics of streams. Their time does not decide: those in the list stay there.
 KEPT = (
-    "properties/", "tests/spark/test_stream_inputs", "tests/spark/test_stream_metrics",
-    "tests/test_checkout", "tests/test_code_style", "tests/test_codes", "tests/test_docs",
-    "tests/test_layers", "tests/test_structure",
+    "properties/", "tests/environment/test_secrets", "tests/spark/test_stream_inputs",
+    "tests/spark/test_stream_metrics", "tests/test_checkout", "tests/test_code_style",
+    "tests/test_codes", "tests/test_docs", "tests/test_layers", "tests/test_structure",
 )  # fmt: skip
 
 #: The duration of a test, or of its fixtures.

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
@@ -63,7 +63,7 @@ def slow(number: int) -> int:
 
 
 #: Executed in order; what each returns is compared. ``$f`` is a directory of the mode.
-STATEMENTS = """
+QUERIES = """
 SELECT 1, 'a', TIME '01:02:03', DATE '2020-01-01', CAST(NULL AS INT), 1.50;
 SELECT a, COUNT(*), SUM(b) FROM (VALUES (1, 2), (1, 3), (2, 4)) AS t (a, b) GROUP BY a;
 SELECT JSON_VALUE('{"a": 1}', '$.a'), LPAD(x, 3, 'é') FROM (VALUES ('x'), ('y')) AS t (x);
@@ -76,7 +76,9 @@ SELECT * FROM people UNPIVOT (v FOR k IN (name, name AS 'again')) ORDER BY id, k
 SELECT * FROM (SELECT id, name, TO_TIMESTAMP_LTZ(id, 0) AS at_ FROM people) MATCH_RECOGNIZE (
   ORDER BY at_ MEASURES A.id AS a, B.id AS b PATTERN (A B) DEFINE B AS B.id > A.id);
 SELECT 1 / (id - 1) FROM people;
-SELECT CAST('x' AS INT);
+SELECT CAST('x' AS INT)
+"""
+FILES = """
 CREATE TABLE p (
   a INT NOT NULL, b STRING, c TIMESTAMP(3), d AS a * 2, f STRING METADATA FROM 'file.name' VIRTUAL
 ) WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/p');
@@ -84,7 +86,12 @@ INSERT INTO p (a, b, c)
   VALUES (1, 'x', TIMESTAMP '2020-01-01 00:00:00.123'), (2, '', TIMESTAMP '2022-01-01 00:00:00');
 SELECT a, b, c, d FROM p WHERE d > 2 OR c < TIMESTAMP '2021-01-01 00:00:00' ORDER BY a;
 INSERT OVERWRITE p (a, b) SELECT twice(a), b FROM p;
-SELECT a, b, c, d, f LIKE 'part-%' FROM p ORDER BY a;
+SELECT a, b, c, d, f LIKE 'part-%' FROM p ORDER BY a
+"""
+FURTHER = """
+CREATE TABLE p (a INT NOT NULL, b STRING, d AS a * 2)
+  WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/p');
+INSERT INTO p VALUES (2, 'x'), (4, '');
 CREATE TABLE j (a INT, b ROW<x INT>) PARTITIONED BY (a)
   WITH ('connector' = 'filesystem', 'format' = 'json', 'path' = '$f/j');
 INSERT INTO j PARTITION (a = 7) SELECT ROW(a) FROM p;
@@ -121,7 +128,9 @@ SELECT * FROM absent;
 CREATE TABLE wrong (a STRING)
   WITH ('connector' = 'filesystem', 'format' = 'parquet', 'path' = '$f/p');
 SELECT * FROM wrong
-""".strip().split(";\n")
+"""
+#: Name -> script, and whether `make test` leaves it out.
+SCRIPTS = {"queries": (QUERIES, False), "files": (FILES, False), "further": (FURTHER, True)}
 
 
 def outcome(action: Callable[[], Any]) -> Any:
@@ -136,12 +145,12 @@ def executed(environment: TableEnvironment, statement: str) -> list[str]:
     return sorted(map(str, environment.execute_sql(statement).collect()))
 
 
-def outcomes(environment: TableEnvironment, folder: Path) -> dict[str, str]:
-    """Return what the statements return, without the directory and the names of files."""
-    result = {}
-    for statement in STATEMENTS:
+def outcomes(environment: TableEnvironment, script: str, folder: Path) -> list[tuple[str, str]]:
+    """Return statements and what they return, without the directory and the names of files."""
+    result = []
+    for statement in script.strip().split(";\n"):
         rows = outcome(partial(executed, environment, statement.replace("$f", str(folder))))
-        result[statement] = re.sub(r"part-[\w.-]+", "", str(rows).replace(str(folder), ""))
+        result.append((statement, re.sub(r"part-[\w.-]+", "", str(rows).replace(str(folder), ""))))
     return result
 
 
@@ -150,25 +159,24 @@ def over_connect(remote: SparkSession) -> TableEnvironment:
     return environment_of(remote)
 
 
-@pytest.fixture(scope="module")
-def both(
-    session: SparkSession, over_connect: TableEnvironment, tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, tuple[str, str]]:
-    folders = [tmp_path_factory.mktemp(item) for item in ("classic", "connect")]
-    classic = outcomes(environment_of(session), folders[0])
-    connect = outcomes(over_connect, folders[1])
-    left = [[path.name for path in each.rglob(f"{PREFIX}*")] for each in folders]
-    assert [[], []] == left
-    return {statement: (classic[statement], connect[statement]) for statement in STATEMENTS}
-
-
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_returns_the_same_in_both_modes(
-    both: Mapping[str, tuple[str, str]], statement: str
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(script, marks=[pytest.mark.slow] * is_slow, id=name)
+        for name, (script, is_slow) in SCRIPTS.items()
+    ],
+)
+def test_statements_return_the_same_in_both_modes(
+    session: SparkSession, remote: SparkSession, tmp_path: Path, script: str
 ) -> None:
-    classic, connect = both[statement]
+    folders = [tmp_path / name for name in ("classic", "connect")]
+    classic, connect = (
+        outcomes(environment_of(each), script, folder)
+        for each, folder in zip((session, remote), folders, strict=True)
+    )
 
     assert classic == connect
+    assert [[], []] == [[path.name for path in each.rglob(f"{PREFIX}*")] for each in folders]
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ CHANGES, KEYED, TIMED = frozenset("efqr"), frozenset("q"), frozenset("qr")
 #: The tables in the place of ``{}`` in a form.
 PLACES = {"rows": "a", "rows and changes": "ae"}
 FORMS = [form.format(name) for form, kind in cases("stream_forms") for name in PLACES[kind]]
-DRAWN = FORMS if EVERYTHING else FORMS[3::100]
+DRAWN = FORMS if EVERYTHING else FORMS[3::200]
 
 
 def random_rows(draw: random.Random, name: str) -> list[dict[str, Any]]:
@@ -177,7 +177,9 @@ def test_a_changelog_leaves_the_rows_of_the_batch_query(
 
 
 @pytest.mark.usefixtures("one_file_at_a_time")
-@pytest.mark.parametrize("qualify", ["", " QUALIFY SUM(v) {} > 0"])
+@pytest.mark.parametrize(
+    "qualify", [pytest.param("", marks=pytest.mark.slow), " QUALIFY SUM(v) {} > 0"]
+)
 def test_range_measures_the_times_of_micro_batches(
     session: SparkSession, tmp_path: Path, qualify: str
 ) -> None:
