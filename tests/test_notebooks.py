@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,11 +12,18 @@ import nbformat
 import pytest
 
 from docs.run_notebook import NOTEBOOK, executed
-from schema_core import EnvironmentSettings, ResolvedSchema, Schema, TableEnvironment
+from schema_core import (
+    EnvironmentSettings,
+    ResolvedSchema,
+    Schema,
+    TableDescriptor,
+    TableEnvironment,
+)
 from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.plans.dry_run import DryRunPlanner
-from schema_core.environment.result import OK, TableResult, string_result
+from schema_core.environment.result import OK, PrintStyle, TableResult, string_result
 from schema_core.migration import TableChanges, apply, diff, invert, plan
+from schema_core.migration.compatibility import Acceptance, check_compatibility
 from schema_core.types import DataTypes
 from tests.html_reading import read
 
@@ -70,6 +78,10 @@ def test_a_job_is_not_awaited() -> None:
     results = read(replace(result, rows=no_rows())._repr_html_())
 
     assert "default_catalog.default_database.t" in results.cells
+    assert result.job is not None
+    job = read(result.job._repr_html_())
+    assert "dry-run: FINISHED" in job.text
+    assert f"job {result.job.get_job_id()}" in job.text
     assert ": FINISHED" in results.text
 
 
@@ -161,6 +173,76 @@ def test_plans_are_escaped(target: str) -> None:
 
     assert "script" not in result.tags
     assert "alert(1)" in result.text
+
+
+OPTIONS = {"connector": "jdbc", "password": "hunter2", "url": "http://ann:letmein@host"}
+
+
+def test_a_descriptor_shows_its_schema_and_options() -> None:
+    builder = TableDescriptor.for_connector("<b>").schema(hostile_schema()).comment("<i>")
+    for key, value in OPTIONS.items():
+        builder.option(key, value)
+    html = builder.partitioned_by(HOSTILE[0]).build()._repr_html_()
+    result = read(html)
+
+    assert {HOSTILE[0], "connector"} < {*result.cells}
+    assert "script" not in result.tags
+    assert "comment: <i>" in result.text
+    assert "partitioned by: <script>" in result.text
+    assert "hunter2" not in html
+    assert "letmein" not in html
+
+
+def test_compatibility_shows_errors_first() -> None:
+    names = ["id", "<b>"]
+    old = ResolvedSchema.physical(names, [DataTypes.INT(), DataTypes.STRING()])
+    new = ResolvedSchema.physical(names, [DataTypes.BIGINT(), DataTypes.STRING(False)])
+    unused = Acceptance("length-narrowed", (), "<script>", dt.date(9999, 1, 1))
+    report = check_compatibility([old], new, rules="avro", accepted=[unused])
+    result = read(report._repr_html_())
+
+    assert ["error", "reading old data", "0", "<b>"] == result.cells[6:10]
+    assert "incompatible (BACKWARD, avro)" in result.text
+    assert "not needed: acceptance of length-narrowed" in result.text
+    assert not {"b", "script"} & {*result.tags}
+
+
+def test_lineage_is_a_picture() -> None:
+    env = environment()
+    columns = ", ".join(f"c{number} INT" for number in range(150))
+    for name in ("u", "`<script>`"):
+        env.execute_sql(f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'datagen')")
+    env.execute_sql("CREATE VIEW v AS SELECT c0 FROM `<script>`")
+    result = read(env.lineage("v")._repr_html_())
+    assert ["div", "svg", "style"] == result.tags[:3]
+    assert 2 == result.tags.count("table")
+    assert "50 more rows" in result.text
+    assert "<script>.c0 INT" in result.text.replace(": ", ".")
+    assert "script" not in result.tags
+
+    env.execute_sql("CREATE VIEW w AS SELECT * FROM u, `<script>`")
+    large = read(env.lineage("w")._repr_html_())
+    assert 3 == large.tags.count("rect"), "without columns"
+    assert "600 columns" in large.text
+
+
+def test_plans_keep_their_lines() -> None:
+    result = replace(string_result(["result"], [("a <b>\n  +- c\n" * 60,)]), style=PrintStyle.RAW)
+    html = read(result._repr_html_())
+    assert ["pre", "ul", "li"] == html.tags
+    assert "a <b>\n  +- c\n" in html.text
+    assert "20 more lines" in html.text
+
+
+def test_tables_of_notebooks_are_bounded() -> None:
+    new = ResolvedSchema.physical([f"c{n}" for n in range(103)], [DataTypes.INT()] * 103)
+    changes = diff(ResolvedSchema.physical(["c0"], [DataTypes.INT()]), new)
+    for shown in (new, new.explain(), Schema.new_builder().from_resolved_schema(new).build()):
+        result = read(shown._repr_html_())
+        assert 101 == result.tags.count("tr")
+        assert "3 more rows" in result.text
+    assert "2 more rows" in read(changes._repr_html_()).text
+    assert "more rows" not in read(changes.to_html()).text
 
 
 # --- a notebook -----------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from schema_core.base.text import escaped
 from schema_core.environment.jobs.client import JobClient
-from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.errors import ExternalError
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
@@ -80,7 +79,9 @@ def follow_endless(
             if shows and time.monotonic() >= shown + LINES:
                 shown = time.monotonic()
                 for client in running:
-                    text = f"{_count_rows(client.get_metrics())} after {shown - start:.0f} s"
+                    metrics = client.get_metrics()
+                    state = "running" if metrics is None else metrics.summary()
+                    text = f"{state} after {shown - start:.0f} s"
                     _line(console, f"{escaped(client.get_job_name())}: {text}")
     except BaseException as error:
         stop_jobs(clients, error)
@@ -94,20 +95,6 @@ def stop_jobs(clients: Sequence[JobClient], error: BaseException) -> None:
         stopped.result()
         if client.run.error is not error:
             client.run.add_outcome(error)
-
-
-def _count_rows(metrics: JobMetrics | None) -> str:
-    if metrics is None:
-        return "running"
-    counts = (
-        ("rows in", metrics.rows_in),
-        ("rows out", metrics.rows_out),
-        ("late rows", metrics.late_rows or None),
-    )
-    shown = [f"{count:,} {name}" for name, count in counts if count is not None]
-    if metrics.watermark is not None:
-        shown.append(f"watermark {metrics.watermark.isoformat(' ', 'milliseconds')}")
-    return ", ".join(shown)
 
 
 @contextmanager

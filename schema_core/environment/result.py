@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from schema_core.environment.jobs.client import JobClient
     from schema_core.environment.jobs.query_client import QueryClient
 
-#: Maximum number of rows that a notebook shows.
-MAX_HTML_ROWS = 100
 #: What is printed for NULL, and the name of the column with the kinds of rows.
 NULL: Final = "<NULL>"
 KINDS: Final = "op"
@@ -217,7 +215,7 @@ class TableResult:
         cells: list[list[str | None]] | None = None
         if self.job is None and isinstance(self.rows, list | tuple):
             widths = column_widths(self)
-            rows = (map(_text, row) for row in self.rows[:MAX_HTML_ROWS])
+            rows = (map(_text, row) for row in self.rows)
             cells = [[*row] if widths is None else [*map(_cut_cell, row, widths)] for row in rows]
         return str(load_higher("result_html")(self, cells))
 

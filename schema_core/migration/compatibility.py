@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import join_names
+from schema_core.base.plugins import load_higher
 from schema_core.catalog.changes.column_history import file_format
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.managed import ManagedStorage
@@ -595,6 +596,9 @@ class CompatibilityReport:
     def is_compatible(self) -> bool:
         """Whether there is no error that was not accepted."""
         return not self.errors
+
+    def _repr_html_(self) -> str:
+        return str(load_higher("compatibility_html")(self))
 
     def __str__(self) -> str:
         verdict = "compatible" if self.is_compatible else "incompatible"

@@ -16,7 +16,8 @@ from schema_core.catalog.objects import TableKind
 from schema_core.errors import SchemaError
 from schema_core.report.changes import pair_columns, pair_parts
 from schema_core.report.diagrams import Arrow, Diagram, DiagramLine, DiagramNode
-from schema_core.report.lineage import draw_lineage
+from schema_core.report.lineage import draw_lineage, table_lineage_html
+from schema_core.report.markup import MAX_ROWS, details, items, scroll, text
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
     UnresolvedMetadataColumn,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 MAX_TABLES, MAX_LINES, MIN_LINES = 200, 40, 12
 #: About the most lines of a diagram.
 ALL_LINES = 1_600
+#: The most columns that the picture of a notebook has, and tables below it.
+MAX_COLUMNS, MAX_FOLDED = 300, 20
 #: Kind of a table -> what follows its name.
 KINDS = {TableKind.VIEW: " (view)", TableKind.MATERIALIZED_TABLE: " (materialized table)"}
 
@@ -95,6 +98,20 @@ def draw_columns(lineage: Lineage) -> Diagram:
     diagram = draw_lineage(replace(lineage, tables=tuple(drawn)))
     notes = note_nodes(left_out(len(lineage.tables) - len(drawn)))
     return Diagram([*diagram.nodes, *notes], diagram.arrows)
+
+
+def lineage_html(lineage: Lineage) -> str:
+    """Return the picture of a lineage, and below it folded tables of the columns.
+
+    A large lineage is drawn without columns.
+    """
+    columns = sum(len(table.schema.columns) for table in lineage.tables)
+    is_large = columns > MAX_COLUMNS
+    drawn = draw_catalog(lineage, with_columns=False) if is_large else draw_columns(lineage)
+    tables = [table_lineage_html(table, most=MAX_ROWS) for table in lineage.tables[:MAX_FOLDED]]
+    more = left_out(len(lineage.tables) - len(tables))
+    folded = details(f"{columns:,} columns", "\n".join(tables) + items(map(text, more)))
+    return f"{scroll(drawn.to_svg())}\n{folded}"
 
 
 def choose_tables(lineage: Lineage) -> list[TableLineage]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.base.paths import join_names
@@ -10,31 +11,32 @@ from schema_core.base.secrets import mask
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.changes.table_changes import PARTS, describe
 from schema_core.catalog.objects import CatalogTable
-from schema_core.report.markup import code, items, lines, mark, page, scroll, table, text
+from schema_core.report.markup import MAX_ROWS, code, items, lines, mark, page, scroll, table, text
 from schema_core.report.schemas import column_html
 
 if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import TableChange
+    from schema_core.migration.compatibility import CompatibilityReport
     from schema_core.migration.plans import MigrationPlan, PlanStep
     from schema_core.schema.columns import UnresolvedColumn
 
 
-def changes_html(changes: Iterable[TableChange]) -> str:
-    """Return a table of changes in execution order, secrets masked."""
+def changes_html(changes: Iterable[TableChange], most: int | None = MAX_ROWS) -> str:
+    """Return a table of the first changes in execution order, secrets masked."""
     rows = [
         (str(number), code(type(change).__name__), text(describe(change)))
         for number, change in enumerate(changes, 1)
     ]
-    return table(("#", "change", "what it does"), rows, "Changes" if rows else "No changes")
+    return table(("#", "change", "what it does"), rows, "Changes" if rows else "No changes", most)
 
 
 STEP_HEADS = ("#", "statements", "changes", "at risk", "undo", "rewrites")
 
 
-def plan_html(plan: MigrationPlan) -> str:
-    """Return a table of steps, and a list of unsupported changes."""
+def plan_html(plan: MigrationPlan, most: int | None = MAX_ROWS) -> str:
+    """Return a table of the first steps, and a list of unsupported changes."""
     rows = [(str(number), *_step(step)) for number, step in enumerate(plan.steps, 1)]
-    steps = table(STEP_HEADS, rows, plan.headline())
+    steps = table(STEP_HEADS, rows, plan.headline(), most)
     return steps + items(text(f"unsupported: {loss}") for loss in plan.losses)
 
 
@@ -48,6 +50,31 @@ def _step(step: PlanStep) -> tuple[str, ...]:
     )
 
 
+FINDING_HEADS = ("severity", "question", "version", "where", "reason", "finding")
+
+
+def compatibility_html(report: CompatibilityReport) -> str:
+    """Return a table of findings, errors first, and a list of acceptances that do not apply."""
+    ranked = sorted(report.findings, key=lambda finding: finding not in report.errors)
+    rows = [
+        (
+            text(
+                f"{finding.severity.value}{' (accepted)' if finding.accepted is not None else ''}"
+            ),
+            text(finding.question.value),
+            str(finding.version),
+            code(join_names(finding.path) or "the table"),
+            text(finding.reason),
+            code(finding.kind),
+        )
+        for finding in ranked
+    ]
+    headline = str(report).partition("\n")[0]
+    unused = str(replace(report, findings=())).split("\n")[1:]
+    acceptances = items(text(line.strip()) for line in unused)
+    return table(FINDING_HEADS, rows, headline, MAX_ROWS) + acceptances
+
+
 # --- before and after ----------------------------------------------------------------------------
 
 
@@ -59,13 +86,13 @@ def changes_page(
     title: str,
 ) -> str:
     """Return a self-contained page; `renames` as in `side_by_side`."""
-    return page(title, side_by_side(before, after, renames), scroll(changes_html(changes)))
+    return page(title, side_by_side(before, after, renames), scroll(changes_html(changes, None)))
 
 
 def plan_page(plan: MigrationPlan, before: CatalogTable, after: CatalogTable) -> str:
     """Return a self-contained page; a plan does not record which columns are renamed."""
     title = f"Migration of {join_names(plan.path)}"
-    return page(title, scroll(plan_html(plan)), side_by_side(before, after, {}))
+    return page(title, scroll(plan_html(plan, None)), side_by_side(before, after, {}))
 
 
 def side_by_side(before: CatalogTable, after: CatalogTable, renames: Mapping[str, str]) -> str:

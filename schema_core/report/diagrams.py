@@ -148,13 +148,15 @@ CHARACTER, HEIGHT, ROW_GAP, LAYER_GAP, MARGIN = 7.3, 26, 10, 70, 24
 LINE, COLUMN_GAP, SHORT = 18, 24, 1_600
 
 STYLE = """\
+.sc-picture{background:#fff}\
 .sc-box{fill:#f6f8fa;stroke:#57606a}.sc-computed{fill:#ddf4ff;stroke:#0969da;rx:12px}\
 .sc-metadata{fill:#fff8c5;stroke:#9a6700}.sc-watermark,.sc-key,.sc-added{fill:#dafbe1;stroke:#1a7f37}\
 .sc-view{fill:#ddf4ff;stroke:#0969da}.sc-note{stroke-dasharray:4 3}\
 .sc-dropped{fill:#ffebe9;stroke:#cf222e}.sc-changed{fill:#fff8c5;stroke:#9a6700}\
 .sc-line{stroke:none}.sc-label{fill:#1f2328;font:12px ui-monospace,Menlo,Consolas,monospace}\
 .sc-arrow{fill:none;stroke:#57606a}.sc-dotted{stroke-dasharray:4 3}.sc-head{fill:#57606a}\
-@media(prefers-color-scheme:dark){.sc-box{fill:#161b22;stroke:#8b949e}\
+@media(prefers-color-scheme:dark){.sc-picture{background:#0d1117}\
+.sc-box{fill:#161b22;stroke:#8b949e}\
 .sc-computed{fill:#0c2d6b;stroke:#58a6ff}.sc-metadata{fill:#3d2e00;stroke:#d29922}\
 .sc-watermark,.sc-key,.sc-added{fill:#0f3d1e;stroke:#3fb950}.sc-label{fill:#e6edf3}\
 .sc-view{fill:#0c2d6b;stroke:#58a6ff}.sc-dropped{fill:#5a1e1e;stroke:#f85149}\
@@ -264,7 +266,7 @@ def _svg(diagram: Diagram) -> Iterator[str]:
     height = max(bottoms, default=0) + MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img">'
+        f'viewBox="0 0 {width} {height}" class="sc-picture" role="img">'
     )
     yield f"<style>{STYLE}</style>{HEAD}"
     for arrow in diagram.arrows:

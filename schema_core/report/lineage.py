@@ -91,7 +91,7 @@ def draw_lineage(lineage: Lineage) -> Diagram:
 
 def lineage_parts(lineage: Lineage, hide: Callable[[str], str] = str) -> tuple[str, ...]:
     """Return the diagram and each table; `hide` is applied to the expressions of columns."""
-    tables = (_table_html(table, hide) for table in lineage.tables)
+    tables = (table_lineage_html(table, hide) for table in lineage.tables)
     return scroll(draw_lineage(lineage).to_svg()), *tables
 
 
@@ -100,12 +100,10 @@ def lineage_page(lineage: Lineage, title: str) -> str:
     return page(title, *lineage_parts(lineage))
 
 
-def lineage_html(lineage: Lineage) -> str:
-    """Return HTML tables."""
-    return "\n".join(map(_table_html, lineage.tables))
-
-
-def _table_html(one: TableLineage, hide: Callable[[str], str] = str) -> str:
+def table_lineage_html(
+    one: TableLineage, hide: Callable[[str], str] = str, most: int | None = None
+) -> str:
+    """Return a table of the columns, and what they read; at most `most` of them."""
     rows = [
         (
             code(column.name),
@@ -116,4 +114,4 @@ def _table_html(one: TableLineage, hide: Callable[[str], str] = str) -> str:
         for column, origins in zip(one.schema.columns, one.reads, strict=True)
     ]
     caption = f"{format_path(one.identifier)} ({one.kind.value})"
-    return scroll(html_table(("column", "type", "how", "reads"), rows, caption))
+    return scroll(html_table(("column", "type", "how", "reads"), rows, caption, most))

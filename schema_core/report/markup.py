@@ -32,8 +32,17 @@ def lines(value: str) -> str:
     return "<br>".join(code(line) for line in value.split("\n"))
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table of escaped cells.
+#: The most rows of a table in a notebook, which stores what it shows.
+MAX_ROWS = 100
+
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str = "",
+    most: int | None = None,
+) -> str:
+    """Return a table of escaped cells; a note has the number of the rows after the first `most`.
 
     >>> print(table(["a"], [[text("<")]]))
     <table>
@@ -43,12 +52,28 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str = ""
     </tbody>
     </table>
     """
+    shown = [*rows]
+    left_out = len(shown) - most if most is not None and len(shown) > most else 0
     parts = ["<table>"]
     if caption:
         parts.append(f"<caption>{text(caption)}</caption>")
     parts.append(f"<thead>{_row('th', map(text, heads))}</thead>")
-    parts += ["<tbody>", *(_row("td", row) for row in rows), "</tbody>", "</table>"]
+    parts += ["<tbody>", *(_row("td", row) for row in shown[:most]), "</tbody>", "</table>"]
+    if left_out:
+        parts.append(items([f"{left_out:,} more rows"]))
     return "\n".join(parts)
+
+
+def preformatted(value: str) -> str:
+    r"""Return lines whose indentation is kept, at most `MAX_ROWS` of them.
+
+    >>> preformatted("a <\n  b")
+    '<pre>a &lt;\n  b</pre>'
+    """
+    first = value.rstrip("\n").split("\n")
+    more = items([f"{len(first) - MAX_ROWS:,} more lines"]) if len(first) > MAX_ROWS else ""
+    shown = "\n".join(map(text, first[:MAX_ROWS]))
+    return f"<pre>{shown}</pre>{more}"
 
 
 def items(values: Iterable[str]) -> str:

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from schema_core.environment.options import mask_options
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
-from schema_core.report.markup import code, details, items, page, scroll, table, text
+from schema_core.report.markup import (
+    MAX_ROWS,
+    code,
+    details,
+    items,
+    page,
+    preformatted,
+    scroll,
+    table,
+    text,
+)
 from schema_core.schema import columns as schema_columns
 from schema_core.types import DataType, MapType, RowType, StructuredType
 
 if TYPE_CHECKING:
+    from schema_core.environment.jobs.client import JobClient
     from schema_core.environment.result import TableResult
+    from schema_core.environment.table_api.descriptor import TableDescriptor
     from schema_core.schema.explanation import (
         ColumnExplanation,
         Explanation,
@@ -27,7 +40,7 @@ def unresolved_schema_html(schema: Schema) -> str:
         (code(column.name), *_format_unresolved(column), text(column.comment or ""))
         for column in schema.columns
     ]
-    columns = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)")
+    columns = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)", MAX_ROWS)
     return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
@@ -49,7 +62,7 @@ def schema_html(schema: ResolvedSchema) -> str:
     """Return a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_format_resolved(column, column.name in key) for column in schema.columns]
-    columns = table(("column", "type", "key", "how", "comment"), rows, "Schema")
+    columns = table(("column", "type", "key", "how", "comment"), rows, "Schema", MAX_ROWS)
     return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
@@ -144,11 +157,11 @@ WATERMARK_HEADS = ("watermark of", "type", "expression", "reads", "comes from")
 def explanation_html(explanation: Explanation) -> str:
     """Return tables of columns and watermarks."""
     rows = [_format_explained(column) for column in explanation.columns]
-    columns = table(COLUMN_HEADS, rows, "Where the types come from")
+    columns = table(COLUMN_HEADS, rows, "Where the types come from", MAX_ROWS)
     if not explanation.watermarks:
         return columns
     marks = [_watermark(watermark) for watermark in explanation.watermarks]
-    return f"{columns}\n{table(WATERMARK_HEADS, marks, 'Watermarks')}"
+    return f"{columns}\n{table(WATERMARK_HEADS, marks, 'Watermarks', MAX_ROWS)}"
 
 
 def _format_explained(column: ColumnExplanation) -> tuple[str, ...]:
@@ -216,16 +229,49 @@ def row_type_html(row: RowType) -> str:
         (code(field.name), code(field.data_type.as_summary_string()), text(field.description or ""))
         for field in row.fields
     ]
-    return table(("field", "type", "comment"), rows, row.keyword)
+    return table(("field", "type", "comment"), rows, row.keyword, MAX_ROWS)
+
+
+def descriptor_html(descriptor: TableDescriptor) -> str:
+    """Return the schema, the options with secrets masked, and the other parts."""
+    schema, options = descriptor.schema, mask_options(descriptor.options)
+    rows = [(code(key), code(value)) for key, value in options.items()]
+    parts = {
+        "comment": descriptor.comment,
+        "distribution": descriptor.distribution,
+        "partitioned by": ", ".join(descriptor.partition_keys),
+    }
+    return "\n".join(
+        (
+            "" if schema is None else unresolved_schema_html(schema),
+            table(("option", "value"), rows, "Options", MAX_ROWS),
+            items(f"{text(name)}: {code(value)}" for name, value in parts.items() if value),
+        )
+    )
+
+
+def job_html(client: JobClient) -> str:
+    """Return the status of a job, a bar of its tasks, and the metrics of a streaming job."""
+    status = client.get_job_status().result().name
+    done, total = client.get_progress() or (0, 0)
+    bar = (
+        f'<progress value="{done}" max="{total}"></progress> {done}/{total} tasks' if total else ""
+    )
+    metrics = client.get_metrics()
+    facts = [f"job {client.get_job_id()}", *([metrics.summary()] if metrics is not None else [])]
+    return f"<p>{code(client.get_job_name())}: {status} {bar}</p>{items(map(text, facts))}"
 
 
 def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | None) -> str:
-    """Return a result's first rows; its schema and state if `cells` are None (not in memory)."""
+    """Return a result's first rows; its schema and state if `cells` are None (not in memory).
+
+    A plan, or another single string with several lines, keeps its lines.
+    """
     if cells is not None:
+        if len(cells) == len(cells[0]) == 1 and "\n" in (whole := cells[0][0] or ""):
+            return preformatted(whole)
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]
-        more = len([*result.rows]) - len(rows)
-        heads = result.schema.get_column_names()
-        return table(heads, rows) + items([f"{more:,} more rows"] if more else [])
+        return table(result.schema.get_column_names(), rows, most=MAX_ROWS)
     job = result.job
     state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
     facts = (f"result: {result.kind.name}", ": ".join(state))

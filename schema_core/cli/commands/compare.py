@@ -474,7 +474,7 @@ def plan_tables(
     pages = (
         section(
             join_names(path.to_list()),
-            scroll(plan_html(plan)),
+            scroll(plan_html(plan, None)),
             side_by_side(before[path], after[path], script.former_names(renames[path])),
         )
         for path, plan in plans.items()

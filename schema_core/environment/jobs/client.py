@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.metrics import JobMetrics
 from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
@@ -149,6 +150,10 @@ class JobClient:
 
     def __repr__(self) -> str:
         return f"<JobClient of job {self._run.id}: {self._run.status.name}>"
+
+    def _repr_html_(self) -> str:
+        """Return the name, the status and the progress of the job as HTML for notebooks."""
+        return str(load_higher("job_html")(self))
 
     def get_job_id(self) -> JobID:
         """Return the identifier of the job."""

@@ -57,6 +57,22 @@ class JobMetrics:
     watermark: datetime | None = None
     operators: tuple[OperatorMetrics, ...] = ()
 
+    def summary(self) -> str:
+        """Return the numbers of rows and the watermark, as far as they are known.
+
+        >>> JobMetrics(1, rows_in=1234, rows_out=1200).summary()
+        '1,234 rows in, 1,200 rows out'
+        """
+        counts = (
+            ("rows in", self.rows_in),
+            ("rows out", self.rows_out),
+            ("late rows", self.late_rows or None),
+        )
+        shown = [f"{count:,} {name}" for name, count in counts if count is not None]
+        if self.watermark is not None:
+            shown.append(f"watermark {self.watermark.isoformat(' ', 'milliseconds')}")
+        return ", ".join(shown)
+
     @classmethod
     def of_all(cls, parts: Sequence[JobMetrics]) -> JobMetrics | None:
         """Return the metrics of a job of several queries, None without a query.

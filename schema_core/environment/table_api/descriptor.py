@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.lazy import dataclass
+from schema_core.base.plugins import load_higher
 from schema_core.base.text import quote_identifier, quote_string, show
 from schema_core.catalog.objects import (
     CatalogModel,
@@ -293,6 +294,9 @@ class TableDescriptor:
             comment=self.comment,
             distribution=self.distribution,
         )
+
+    def _repr_html_(self) -> str:
+        return str(load_higher("descriptor_html")(self))
 
     def __str__(self) -> str:
         keys = ", ".join(map(quote_identifier, self.partition_keys))
