@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -57,6 +58,15 @@ def run(program: str) -> dict[str, list[str | None]]:
 def missing(extra: str) -> list[str | None]:
     """Return the output for a missing extra."""
     return ["NotFoundError", "missing-dependency", install_command(extra)]
+
+
+def test_the_package_is_installed_as_one_constant_states() -> None:
+    """Hints, templates and pages of codes do not name a package that is on no index."""
+    named = re.compile(r"""pip install ['"]?schema-core""")
+    paths = [path for suffix in ("py", "md", "txt") for path in PACKAGE.rglob(f"*.{suffix}")]
+
+    assert paths
+    assert [] == [path for path in paths if named.search(path.read_text(encoding="utf-8"))]
 
 
 def test_the_extras_are_those_of_the_package() -> None:

@@ -54,8 +54,10 @@ def extra_of(module: str) -> str | None:
     return next((extra for extra, modules in EXTRAS.items() if root in modules), None)
 
 
-#: The command that installs an extra, as long as the package is on no index.
+#: How an extra is installed as long as the package is on no index: the command of a user, and the
+#: requirement of a workflow, whose repository has a variable with the address of a clone.
 INSTALL = "pip install '.[{extra}]' in a clone of schema-core"
+REQUIREMENT = "schema-core[{extra}] @ ${{{{ vars.SCHEMA_CORE }}}}"
 
 
 def install_command(extra: str) -> str:

@@ -1,7 +1,6 @@
 """Contracts of catalogs and connectors, and strategies, for implementors.
 
-Contracts need pytest, strategies hypothesis (else they are absent):
-``pip install 'schema-core[testing]'``.
+Contracts need pytest, strategies hypothesis (else they are absent): the extra ``testing``.
 """
 
 from __future__ import annotations

@@ -21,7 +21,14 @@ from typing import Annotated
 import typer
 
 from schema_core.base.lazy import dataclass
-from schema_core.base.plugins import CATALOGS, CONNECTORS, EXTRAS, list_entries
+from schema_core.base.plugins import (
+    CATALOGS,
+    CONNECTORS,
+    EXTRAS,
+    REQUIREMENT,
+    install_command,
+    list_entries,
+)
 from schema_core.base.text import show
 from schema_core.cli import script
 from schema_core.cli.app import exit_on_configuration_error
@@ -41,6 +48,10 @@ GROUPS = {Kit.CATALOG: CATALOGS, Kit.CONNECTOR: CONNECTORS}
 
 #: The names in templates that the package's replace, and the suffix of template files.
 DISTRIBUTION, MODULE, SUFFIX = "kit-name", "kit_name", ".txt"
+
+#: What a template has in place of the command that installs this library, and its extras by kit.
+INSTALLATION = "kit-installation"
+KIT_EXTRAS = {Kit.CATALOG: "cli,testing", Kit.CONNECTOR: "cli,spark,testing"}
 
 #: Characters of a name: lines with longer ones would be formatted in another way.
 MAX_NAME = 40
@@ -104,6 +115,7 @@ def package_files(kit: Kit, name: PackageName) -> dict[str, str]:
     """Return the files of a new package: path with slashes -> content."""
 
     def named(text: str) -> str:
+        text = text.replace(INSTALLATION, install_command(KIT_EXTRAS[kit]))
         return text.replace(DISTRIBUTION, name.distribution).replace(MODULE, name.module)
 
     templates = files("schema_core.cli").joinpath("kits", kit.value)
@@ -262,10 +274,11 @@ jobs:
       - uses: actions/setup-python@v5
         with:
           python-version: "3.11"
-      - run: pip install 'schema-core[cli]'
+      # The variable of the repository has the address of a clone: git+https://...
+      - run: pip install "@requirement@"
       - run: schema-core check tables/*.sql --format github
       - run: schema-core migrate lint --format github
-"""
+""".replace("@requirement@", REQUIREMENT.format(extra="cli"))
 
 #: Path in the project -> content.
 FILES = {
