@@ -17,16 +17,13 @@ def commands() -> str:
 
 
 def exit_codes() -> str:
-    """The commands that exit with 1 or 2, by what it means."""
-    tables = []
-    for code_ in (1, 2):
-        commands: dict[str, list[str]] = {}
-        for name, meaning in EXIT_CODES.items():
-            if meaning[code_]:
-                commands.setdefault(meaning[code_], []).append(code(name))
-        rows = [(meaning, ", ".join(names)) for meaning, names in commands.items()]
-        tables.append(table((f"exit code {code_}", "of"), rows))
-    return "\n\n".join(tables) + "\n"
+    """The commands that exit with 1, by what it means."""
+    commands: dict[str, list[str]] = {}
+    for name, meaning in EXIT_CODES.items():
+        if meaning[1]:
+            commands.setdefault(meaning[1], []).append(code(name))
+    rows = [(meaning, ", ".join(names)) for meaning, names in commands.items()]
+    return table(("exit code 1", "of"), rows) + "\n"
 
 
 def formats() -> str:

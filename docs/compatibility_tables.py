@@ -13,7 +13,6 @@ from schema_core.mappings.stored_types import (
     AVRO,
     FILES,
     ICEBERG,
-    READINGS,
     SPARK,
     Reading,
     RuleSet,
@@ -88,17 +87,16 @@ def kinds_of(store: RuleSet, old: DataType, new: DataType) -> list[str]:
 def columns() -> str:
     """How each format of files finds columns, and what changes of them mean."""
     stores = [store for form, store in FILES.items() if form not in {"raw", "text"}]
-    lookups = ((store.column_lookup or store.lookup).value for store in stores)
-    lookup = ("columns are found by", *lookups)
-    rows = []
-    for change, types in CHANGES.items():
-        old, new = map(parse_type, types)
-        cells = []
-        for store in stores:
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for store in stores:
+        cells = [(store.column_lookup or store.lookup).value]
+        for types in CHANGES.values():
+            old, new = map(parse_type, types)
             kinds = ", ".join(map(code, kinds_of(store, old, new)))
             cells.append(store.reading(old, new).value + (f": {kinds}" if kinds else ""))
-        rows.append((change, *cells))
-    return table(("", *(code(store.name) for store in stores)), [lookup, *rows]) + "\n"
+        alike.setdefault(tuple(cells), []).append(code(store.name))
+    rows = zip(("columns are found by", *CHANGES), *alike, strict=True)
+    return table(("", *map(", ".join, alike.values())), list(rows)) + "\n"
 
 
 def files() -> Iterator[str]:
@@ -139,16 +137,6 @@ def page() -> str:
     )  # fmt: skip
 
 
-def readings() -> str:
-    """What happens to the values of each finding at risk."""
-    rows = [
-        (code(kind), meaning)
-        for kind, (reading, meaning) in READINGS.items()
-        if reading is Reading.AT_RISK
-    ]
-    return table(("at risk", "what happens to the values"), rows) + "\n"
-
-
 def lint_rules() -> str:
     """The kinds of findings of `lint` with their severities; a meaning has one page."""
     rules = {kind: rule for kind, rule in RULES.items() if rule.severity is not Severity.ALLOW}
@@ -176,5 +164,4 @@ PARTS = {
     "lint_rules": lint_rules,
     "findings": findings,
     "file_columns": columns,
-    "file_readings": readings,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 
 from schema_core.mappings.dialects.engines import ALIASES, ENGINES, Engine
@@ -41,22 +42,24 @@ def columns(row: TypeRow) -> tuple[str, str, str]:
 
 
 def members() -> str:
-    """The names of each engine, and its support for comments, keys and generated columns."""
-    lines = [
-        "| engine | other names | comments | primary key | generated columns |",
-        "|---|---|---|---|---|",
-    ]
-    for engine in ENGINES.values():
-        comment = "a statement" if engine.comment_statement else cell_or_none(engine.comment)
-        key = cell_or_none(engine.key or engine.key_tail)
-        generated = cell_or_none(engine.generated)
-        others = ", ".join(alias for alias, name in ALIASES.items() if name == engine.name)
-        lines.append(f"| {engine.name} | {others} | {comment} | {key} | {generated} |")
-    return "\n".join(lines)
+    """Return the engines with their other names, and those without keys or generated columns."""
 
+    def names(engines: Iterable[Engine]) -> str:
+        return ", ".join(cell(engine.name) for engine in engines)
 
-def cell_or_none(text: str | None) -> str:
-    return cell(text.strip()) if text else "none"
+    others: dict[str, list[str]] = {}
+    for alias, name in ALIASES.items():
+        others.setdefault(name, []).append(cell(alias))
+    listed = ", ".join(
+        cell(name) + (f" ({', '.join(others[name])})" if name in others else "") for name in ENGINES
+    )
+    engines = ENGINES.values()
+    keyless = names(engine for engine in engines if not (engine.key or engine.key_tail))
+    uncomputed = names(engine for engine in engines if not engine.generated)
+    return (
+        f"The engines, with other names: {listed}.\n\n"
+        f"No primary keys are written for {keyless}, and no generated columns for {uncomputed}.\n"
+    )
 
 
 def types() -> str:
