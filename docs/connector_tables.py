@@ -1,4 +1,4 @@
-"""The tables of docs/connectors-and-formats.md, printed from the options of connectors."""
+"""The tables of connectors and formats, printed from their options."""
 
 from __future__ import annotations
 

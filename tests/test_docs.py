@@ -60,7 +60,8 @@ ON_SPARK = frozenset({
     "docs/index.md", "docs/jobs.md",
     "docs/migration-files.md",
     "docs/how-to/materialized-tables.md",
-    "docs/plans.md", "docs/pyflink.md", "docs/streaming.md", "docs/sweep.md",
+    "docs/plans.md", "docs/pyflink.md", "docs/streaming.md", "docs/streaming-queries.md",
+    "docs/changes.md", "docs/sweep.md",
     "docs/tutorials/pyflink-job.md",
 })  # fmt: skip
 

@@ -109,7 +109,7 @@ REASONS = {
 
 
 def test_where_streaming_mode_of_flink_differs() -> None:
-    """These are the differences that docs/streaming.md explains."""
+    """These are the differences that docs/streaming-queries.md explains."""
     different = [script for script in SCRIPTS if script["streaming"].get("rows") != result(script)]
     results = Counts(
         next(
@@ -176,7 +176,7 @@ def unbounded(
     }
 
 
-#: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming.md.
+#: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming-queries.md.
 OTHERWISE = re.compile(
     r"TABLE mixed|(TABLE|FROM) nulls|SESSION\(TABLE late|ORDER BY ts\) AS r FROM late\b"
 )
