@@ -58,7 +58,7 @@ ON_SPARK = frozenset({
     "docs/how-to/partitions.md", "docs/how-to/row-patterns.md",
     "docs/how-to/process-table-functions.md",
     "docs/index.md", "docs/jobs.md",
-    "docs/migration-files.md",
+    "docs/migration-rows.md",
     "docs/how-to/materialized-tables.md",
     "docs/plans.md", "docs/pyflink.md", "docs/streaming.md", "docs/streaming-queries.md",
     "docs/changes.md", "docs/sweep.md",

@@ -1010,7 +1010,7 @@ CAPABILITIES_BY_WORD: Mapping[str, str] = {
 def _rule(test: str) -> Rule:
     words = (word for word in CAPABILITIES_BY_WORD if word in test)
     ability = CAPABILITIES_BY_WORD.get(next(words, ""), "Catalog")
-    return Rule(ability, "catalogs.md#implementing-a-catalog")
+    return Rule(ability, "implementing-a-catalog.md")
 
 
 RULES: Mapping[str, Rule] = {
