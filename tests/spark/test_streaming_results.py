@@ -176,7 +176,7 @@ def unbounded(
     }
 
 
-#: Queries that return late rows, and one whose rowtimes do not matter: see docs/streaming-queries.md.
+#: Queries that return late rows, and one whose rowtimes do not matter: docs/streaming-queries.md.
 OTHERWISE = re.compile(
     r"TABLE mixed|(TABLE|FROM) nulls|SESSION\(TABLE late|ORDER BY ts\) AS r FROM late\b"
 )
