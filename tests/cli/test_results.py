@@ -6,8 +6,10 @@ import io
 import logging
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from schema_core.cli import results, script
 from schema_core.cli.main import is_not_interrupt
 from schema_core.environment.planner import Change
 from schema_core.environment.result import PrintStyle, TableResult, string_result
+from schema_core.spark import jobs
+from schema_core.spark.session.session import deferred_interrupt
 from schema_core.types import DataTypes, RowKind
 
 
@@ -141,14 +145,34 @@ def test_ctrl_c_leaves_the_last_rows() -> None:
 
 
 def test_spark_is_cancelled_on_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    from schema_core.spark import jobs
-
-    called: list[bool] = []
-    monkeypatch.setattr(jobs, "cancel_all_jobs", lambda: called.append(True))
+    called: Queue[threading.Thread] = Queue()
+    monkeypatch.setattr(jobs, "cancel_all_jobs", lambda: called.put(threading.current_thread()))
     previous = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), script.cancel_jobs_at_interrupt():
         signal.raise_signal(signal.SIGINT)
+    assert called.get(timeout=60) is not threading.main_thread()
     assert previous is signal.getsignal(signal.SIGINT)
+
+
+def test_ctrl_c_waits_until_spark_has_started() -> None:
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    steps = []
+
+    @deferred_interrupt()
+    def start() -> None:
+        signal.raise_signal(signal.SIGINT)
+        steps.append("started")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+        assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+        with deferred_interrupt():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # as PySpark sets a handler
+        assert signal.SIG_IGN is signal.getsignal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert ["started"] == steps
 
 
 def test_py4j_does_not_log_ctrl_c() -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import signal
 import sys
 import threading
 import uuid
@@ -248,11 +249,38 @@ def start(settings: Mapping[str, str]) -> SparkSession:
     for key, value in {**defaults, **settings, **_settings_of_environment(), **MEANING}.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        with deferred_interrupt():
+            return builder.getOrCreate()
     except Exception as error:
         raise ExternalError(
             f"Spark failed to start: {error}", code="incompatible-installation"
         ) from error
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[None]:
+    """Raise `KeyboardInterrupt` after the block, if Ctrl-C was pressed within it.
+
+    PySpark abandons a JVM whose start is interrupted: the process prints a stack and stays. Ctrl-C
+    is deferred only where Python handles it as usual.
+    """
+    pressed: list[int] = []
+
+    def defer(number: int, frame: object) -> None:
+        pressed.append(number)
+
+    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if not is_usual or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, defer)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is defer:  # PySpark has not set its own
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _umask_setting() -> dict[str, str]:
