@@ -34,6 +34,8 @@ def places(script: ForeignScript) -> list[tuple[str, int, int]]:
         ("postgres", "CREATE TABLE b AS SELECT 1 AS x;", [("missing-columns", 2, 16)]),
         ("postgres", "CREATE TABLE a (y int);", [("table-exists", 2, 1)]),
         ("postgres", "COPY a FROM stdin;\n1", [("syntax", 2, 1)]),
+        ("duckdb", "ALTER TABLE a ALTER x TYPE int USING f(x) TABLE b (y int);",
+         [("syntax", 2, 43)]),
         ("postgres", f"CREATE TABLE b (x {'(' * 100}1{')' * 100});", [("limit-exceeded", 2, 82)]),
         ("mysql", "CREATE TABLE `b (x int);", [("syntax", 2, 14)]),
         ("mysql", "CREATE TABLE b (x int) COMMENT 'it's';", [("syntax", 2, 37)]),

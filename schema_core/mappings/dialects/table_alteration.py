@@ -230,7 +230,10 @@ def _change_column(cursor: Cursor, table: TableDefinition, changed: ColumnDefini
         if cursor.accept("COLLATE"):
             grammar.skip_until(cursor, (",", ";", "USING"))
             changed.dropped.append(grammar.drop_text(cursor, start.start))
-        grammar.skip_until(cursor, (",", ";"))  # USING converts the rows
+        # USING converts the rows: TABLE is of a statement that follows without a semicolon
+        grammar.skip_until(cursor, (",", ";", "TABLE"))
+        if cursor.key == "TABLE":
+            raise cursor.fail(f"unexpected {cursor.token.display}")
     elif table.engine.name == "tsql" and cursor.key not in {"ADD", "DROP"}:
         _redefine(cursor, table, changed, changed.name, start.start)
     else:
