@@ -13,7 +13,7 @@ JOBS ?= 2
 # test starts would compile all modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help quick commits demo test test-slow test-connect slow-tests env lint format types agreement postgresql mariadb pytest floors lock docs fuzz oracle release test-extras test-pythons test-lowest pyright clean
+.PHONY: help quick commits demo test test-slow test-connect test-random coverage slow-tests env lint format types agreement postgresql mariadb pytest floors lock docs fuzz oracle release test-extras test-pythons test-lowest pyright clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +91,12 @@ commits: $(INSTALLED) ## check the subjects of the commits of RANGE
 
 test-slow: $(INSTALLED) postgresql mariadb ## run the tests that `make test` leaves out
 	$(PYTEST) -m slow
+
+coverage: $(INSTALLED) postgresql ## measure the lines and branches that `make test` executes
+	$(PYTEST) -m 'not slow' --cov --cov-report=term
+
+test-random: $(INSTALLED) ## run the tests without Spark in a random order
+	$(PYTEST) -m 'not slow and not spark' -p randomly
 
 slow-tests: $(INSTALLED) postgresql mariadb ## measure all tests, and list the slow ones
 	$(PYTEST) --durations=0 --durations-min=0.05 >durations.log; tail -1 durations.log
