@@ -24,6 +24,7 @@ from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.result import OK, PrintStyle, TableResult, string_result
 from schema_core.migration import TableChanges, apply, diff, invert, plan
 from schema_core.migration.compatibility import Acceptance, check_compatibility
+from schema_core.report.markup import MAX_ROWS
 from schema_core.types import DataTypes
 from tests.html_reading import read
 
@@ -67,6 +68,9 @@ def test_rows_that_are_held_are_shown() -> None:
     assert ["<b>", "b", "<i>", "NULL", r"two\nlines", "x"] == results.cells
     assert 1 == results.tags.count("i")
     assert ["result", "OK"] == read(OK._repr_html_()).cells
+    assert ["<b>"] == read(string_result(["<b>"], [])._repr_html_()).cells
+    many = string_result(["n"], [(str(number),) for number in range(MAX_ROWS + 5)])
+    assert "<li>5 more rows</li>" in many._repr_html_()
 
 
 def test_a_job_is_not_awaited() -> None:

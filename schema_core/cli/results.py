@@ -35,8 +35,9 @@ from schema_core.environment.result import (
 )
 from schema_core.types import DataType, DecimalType, RowKind, TypeRoot
 
-#: Rows of a result that are shown.
+#: Rows of a result that are shown, and the width of those that the pager has.
 MAX_ROWS = 1_000
+MAX_WIDTH = 10_000
 #: The lines of a screen that are not rows of a table: its head, the number of rows, the prompt.
 OTHER_LINES = 3
 #: The kinds of rows that remove an earlier row.
@@ -74,18 +75,18 @@ def show_result(
             rows = iter(printed)
             first = list(islice(rows, MAX_ROWS))
             has_more = next(rows, None) is not None
-        if len(names) == 1 and any("\n" in (cell or "") for (cell,) in first):
-            print_text("\n\n".join(cell or "" for (cell,) in first), console)
+        if len(names) == len(first) == 1 and "\n" in (whole := first[0][0] or ""):
+            print_text(whole, console)
             return
         print_rows(result, first, console, is_expanded=is_expanded)
         more = f" or more; the first {MAX_ROWS:,} are shown" if has_more else ""
-        console.print(Text(f"{count_rows(len(first))}{more}", "dim"))
+        console.print(Text(f"{number_of_rows(len(first))}{more}", "dim"))
 
 
-def count_rows(number: int) -> str:
+def number_of_rows(number: int) -> str:
     """Return a number of rows.
 
-    >>> count_rows(1), count_rows(2000)
+    >>> number_of_rows(1), number_of_rows(2000)
     ('1 row', '2,000 rows')
     """
     return f"{number:,} row{'' if number == 1 else 's'}"
@@ -100,21 +101,21 @@ def print_rows(
 ) -> None:
     """Print rows by the pager if there are more than the screen has lines, else cut to its width.
 
-    Cut cells end with an ellipsis; the pager has complete rows.
+    Cut cells end with an ellipsis; the pager has rows of at most `MAX_WIDTH`.
     """
     if is_expanded:
         text = "\n".join(expanded_lines(result, rows))
         print_text(text, console)
     elif len(rows) + OTHER_LINES > console.height and pager_command():
-        unlimited = Console(file=io.StringIO(), width=1_000_000, color_system=None)
+        unlimited = Console(file=io.StringIO(), width=MAX_WIDTH, color_system=None)
         with unlimited.capture() as capture:
-            unlimited.print(table_of(result, rows, unlimited.width))
+            unlimited.print(result_table(result, rows, unlimited.width))
         show_in_pager(capture.get())
     else:
-        console.print(table_of(result, rows, console.width))
+        console.print(result_table(result, rows, console.width))
 
 
-def table_of(result: TableResult, rows: Sequence[Sequence[str | None]], width: int) -> Table:
+def result_table(result: TableResult, rows: Sequence[Sequence[str | None]], width: int) -> Table:
     """Return a table: numbers are aligned to the right, the widest cells are cut to the width."""
     null = null_of(result)
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -159,11 +160,12 @@ def null_of(result: TableResult) -> Text:
 def expanded_lines(result: TableResult, rows: Iterable[Sequence[str | None]]) -> Iterator[str]:
     """Yield a block of lines for each row, with a line for each column."""
     names = [escaped(name) for name in result.schema.get_column_names()]
-    width = max(map(len, names), default=0)
+    width = max(map(display_width, names), default=0)
     for number, row in enumerate(rows, 1):
         yield f"-[ row {number} ]-"
         for name, cell in zip(names, row, strict=True):
-            yield f"{name:{width}} | {null_of(result).plain if cell is None else escaped(cell)}"
+            padding = " " * (width - display_width(name))
+            yield f"{name}{padding} | {null_of(result).plain if cell is None else escaped(cell)}"
 
 
 def print_text(text: str, console: Console) -> None:
@@ -183,18 +185,27 @@ def pager_command() -> list[str]:
     """Return the command of the pager, empty for none: `PAGER`, or `less` if it is installed."""
     if os.environ.get("TERM") == "dumb" or sys.stdin is None or not sys.stdin.isatty():
         return []
-    command = shlex.split(os.environ.get("PAGER", "less"))
+    try:
+        command = shlex.split(os.environ.get("PAGER", "less"), posix=os.name != "nt")
+    except ValueError:  # an open quote
+        return []
     return command if command and shutil.which(command[0]) else []
 
 
 def show_in_pager(text: str) -> None:
-    """Show a text in the pager until the user leaves it; there, Ctrl-C is the pager's."""
+    """Show a text in the pager until the user leaves it; there, Ctrl-C is the pager's.
+
+    A pager that cannot be started is left out.
+    """
     # quit if all fits, color, do not wrap, leave the text on the screen
     environment = {"LESS": "FRSX", **os.environ}
-    with ignored_interrupts():
-        subprocess.run(  # noqa: S603 - the pager of the user
-            pager_command(), input=text, env=environment, encoding="utf-8", check=False
-        )
+    try:
+        with ignored_interrupts():
+            subprocess.run(  # noqa: S603 - the pager of the user
+                pager_command(), input=text, env=environment, encoding="utf-8", check=False
+            )
+    except OSError:
+        print(text, end="")
 
 
 @contextmanager
@@ -211,7 +222,10 @@ def ignored_interrupts() -> Iterator[None]:
 
 
 def print_changelog(result: TableResult, console: Console) -> None:
-    """Print rows with their kinds as they arrive, each on one line of the terminal."""
+    """Print rows with their kinds as they arrive, each on one line of the terminal if it can be.
+
+    Cells are cut to their share of the width, but not to less than three characters.
+    """
     names, rows = printed_rows(result)
     widths = [len(KINDS), *(column_widths(result) or map(display_width, names[1:]))]
     if 1 + sum(width + 3 for width in widths) > console.width:
@@ -261,14 +275,14 @@ class ResultView:
     def summary(self, shown: int) -> Text:
         more = f"; the last {shown:,} are shown" if shown < self._count else ""
         changes = f" after {self._changes:,} changes" if self._changes > self._count else ""
-        return Text(f"{count_rows(self._count)}{changes}{more}", "dim")
+        return Text(f"{number_of_rows(self._count)}{changes}{more}", "dim")
 
     def render(self) -> Table:
         """Return the last rows that fit the screen, and their number."""
         rows = self.last_rows(max(1, self._console.height - OTHER_LINES))
         grid = Table.grid()
         if rows:
-            grid.add_row(table_of(self._result, rows, self._console.width))
+            grid.add_row(result_table(self._result, rows, self._console.width))
         grid.add_row(self.summary(len(rows)) if rows else Text("waiting for rows", "dim"))
         return grid
 

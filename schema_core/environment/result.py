@@ -212,11 +212,11 @@ class TableResult:
         Rows of a query or job are not fetched: they may be readable only once, or not computed yet.
         Their schema is shown instead, with the kind of the result and the job's status.
         """
-        cells: list[list[str | None]] | None = None
+        cells: Iterator[list[str | None]] | None = None
         if self.job is None and isinstance(self.rows, list | tuple):
             widths = column_widths(self)
             rows = (map(_text, row) for row in self.rows)
-            cells = [[*row] if widths is None else [*map(_cut_cell, row, widths)] for row in rows]
+            cells = ([*row] if widths is None else [*map(_cut_cell, row, widths)] for row in rows)
         return str(load_higher("result_html")(self, cells))
 
 

@@ -600,19 +600,24 @@ class CompatibilityReport:
     def _repr_html_(self) -> str:
         return str(load_higher("compatibility_html")(self))
 
-    def __str__(self) -> str:
+    def summary(self) -> str:
+        """Return a line without the findings."""
         verdict = "compatible" if self.is_compatible else "incompatible"
-        lines = [f"{verdict} ({self.mode.value}, {self.rules})"]
-        lines += [
-            f"  {finding.question.value}, version {finding.version}: {finding}"
-            for finding in self.findings
-        ]
-        lines += [f"  not needed: acceptance of {acceptance.kind}" for acceptance in self.unused]
-        lines += [
-            f"  expired on {acceptance.until}: acceptance of {acceptance.kind}"
+        return f"{verdict} ({self.mode.value}, {self.rules})"
+
+    def ineffective(self) -> list[str]:
+        """Return a line for each acceptance that is unused or expired."""
+        return [f"not needed: acceptance of {acceptance.kind}" for acceptance in self.unused] + [
+            f"expired on {acceptance.until}: acceptance of {acceptance.kind}"
             for acceptance in self.expired
         ]
-        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        findings = [
+            f"{finding.question.value}, version {finding.version}: {finding}"
+            for finding in self.findings
+        ]
+        return "\n  ".join([self.summary(), *findings, *self.ineffective()])
 
 
 def check_compatibility(

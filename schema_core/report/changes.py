@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.base.paths import join_names
@@ -55,7 +54,8 @@ FINDING_HEADS = ("severity", "question", "version", "where", "reason", "finding"
 
 def compatibility_html(report: CompatibilityReport) -> str:
     """Return a table of findings, errors first, and a list of acceptances that do not apply."""
-    ranked = sorted(report.findings, key=lambda finding: finding not in report.errors)
+    errors = {*map(id, report.errors)}
+    ranked = sorted(report.findings, key=lambda finding: id(finding) not in errors)
     rows = [
         (
             text(
@@ -69,10 +69,8 @@ def compatibility_html(report: CompatibilityReport) -> str:
         )
         for finding in ranked
     ]
-    headline = str(report).partition("\n")[0]
-    unused = str(replace(report, findings=())).split("\n")[1:]
-    acceptances = items(text(line.strip()) for line in unused)
-    return table(FINDING_HEADS, rows, headline, MAX_ROWS) + acceptances
+    acceptances = items(map(text, report.ineffective()))
+    return table(FINDING_HEADS, rows, report.summary(), MAX_ROWS) + acceptances
 
 
 # --- before and after ----------------------------------------------------------------------------

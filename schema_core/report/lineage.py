@@ -101,7 +101,7 @@ def lineage_page(lineage: Lineage, title: str) -> str:
 
 
 def table_lineage_html(
-    one: TableLineage, hide: Callable[[str], str] = str, most: int | None = None
+    lineage: TableLineage, hide: Callable[[str], str] = str, most: int | None = None
 ) -> str:
     """Return a table of the columns, and what they read; at most `most` of them."""
     rows = [
@@ -111,7 +111,7 @@ def table_lineage_html(
             code(hide(column.explain_extras() or "")),
             "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins),
         )
-        for column, origins in zip(one.schema.columns, one.reads, strict=True)
+        for column, origins in zip(lineage.schema.columns, lineage.reads, strict=True)
     ]
-    caption = f"{format_path(one.identifier)} ({one.kind.value})"
+    caption = f"{format_path(lineage.identifier)} ({lineage.kind.value})"
     return scroll(html_table(("column", "type", "how", "reads"), rows, caption, most))

@@ -41,8 +41,11 @@ def table(
     rows: Iterable[Sequence[str]],
     caption: str = "",
     most: int | None = None,
+    total: int | None = None,
 ) -> str:
     """Return a table of escaped cells; a note has the number of the rows after the first `most`.
+
+    `total` is the number of rows if the given ones are the first of them.
 
     >>> print(table(["a"], [[text("<")]]))
     <table>
@@ -53,7 +56,7 @@ def table(
     </table>
     """
     shown = [*rows]
-    left_out = len(shown) - most if most is not None and len(shown) > most else 0
+    left_out = (len(shown) if total is None else total) - len(shown[:most])
     parts = ["<table>"]
     if caption:
         parts.append(f"<caption>{text(caption)}</caption>")
@@ -70,10 +73,10 @@ def preformatted(value: str) -> str:
     >>> preformatted("a <\n  b")
     '<pre>a &lt;\n  b</pre>'
     """
-    first = value.rstrip("\n").split("\n")
-    more = items([f"{len(first) - MAX_ROWS:,} more lines"]) if len(first) > MAX_ROWS else ""
-    shown = "\n".join(map(text, first[:MAX_ROWS]))
-    return f"<pre>{shown}</pre>{more}"
+    whole = value.rstrip("\n").split("\n")
+    more = items([f"{len(whole) - MAX_ROWS:,} more lines"]) if len(whole) > MAX_ROWS else ""
+    first = "\n".join(map(text, whole[:MAX_ROWS]))
+    return f"<pre>{first}</pre>{more}"
 
 
 def items(values: Iterable[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, assert_never
+from itertools import islice
+from typing import TYPE_CHECKING, assert_never, cast
 
 from schema_core.environment.options import mask_options
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
@@ -262,16 +263,18 @@ def job_html(client: JobClient) -> str:
     return f"<p>{code(client.get_job_name())}: {status} {bar}</p>{items(map(text, facts))}"
 
 
-def result_html(result: TableResult, cells: Sequence[Sequence[str | None]] | None) -> str:
+def result_html(result: TableResult, cells: Iterable[Sequence[str | None]] | None) -> str:
     """Return a result's first rows; its schema and state if `cells` are None (not in memory).
 
     A plan, or another single string with several lines, keeps its lines.
     """
     if cells is not None:
-        if len(cells) == len(cells[0]) == 1 and "\n" in (whole := cells[0][0] or ""):
+        first = [*islice(cells, MAX_ROWS)]
+        if len(first) == 1 and len(first[0]) == 1 and "\n" in (whole := first[0][0] or ""):
             return preformatted(whole)
-        rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in cells]
-        return table(result.schema.get_column_names(), rows, most=MAX_ROWS)
+        rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in first]
+        names = result.schema.get_column_names()
+        return table(names, rows, total=len(cast("Sequence[object]", result.rows)))
     job = result.job
     state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
     facts = (f"result: {result.kind.name}", ": ".join(state))

@@ -70,6 +70,10 @@ def test_null_and_line_breaks() -> None:
 def test_expanded_rows_are_complete() -> None:
     result = shown(query_result([("x" * 60, None)]), is_expanded=True)
     assert f"-[ row 1 ]-\nk | {'x' * 60}\nn | <NULL>\n1 row\n" == result
+    wide = string_result(["\u6f22", "abc"], [("1", "2")])
+    assert "\u6f22  | 1\nabc | 2\n" in shown(wide, is_expanded=True)
+    breaks = string_result(["k"], [("a\nb",), (None,)])
+    assert shown(breaks).endswith("2 rows\n")
 
 
 @pytest.fixture
@@ -83,7 +87,9 @@ def pager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_long_results_are_paged(pager: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_results_are_paged(
+    pager: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = [(f"{'x' * 100}{number}", number) for number in range(20)]
     assert "20 rows\n" == shown(query_result(rows))
     lines = pager.read_text().splitlines()
@@ -96,9 +102,15 @@ def test_long_results_are_paged(pager: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TERM", "dumb")
     assert "19" in shown(query_result(rows))
     monkeypatch.setenv("TERM", "xterm")
-    for command in ("", "a-pager-that-is-not-installed"):
+    for command in ("", "a-pager-that-is-not-installed", "less '"):
         monkeypatch.setenv("PAGER", command)
         assert [] == results.pager_command()
+    broken = pager.with_name("broken")
+    broken.write_bytes(b"\0")
+    broken.chmod(0o700)
+    monkeypatch.setenv("PAGER", str(broken))
+    shown(query_result(rows))
+    assert "19" in capsys.readouterr().out, "a file that is not a program"
 
 
 def changes() -> Iterator[tuple[str | None, ...]]:
@@ -163,16 +175,30 @@ def test_ctrl_c_waits_until_spark_has_started() -> None:
         signal.raise_signal(signal.SIGINT)
         steps.append("started")
 
+    @deferred_interrupt()
+    def start_slowly() -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        steps.append("the second Ctrl-C is not deferred")
+
     try:
         with pytest.raises(KeyboardInterrupt):
             start()
         assert signal.default_int_handler is signal.getsignal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            start_slowly()
         with deferred_interrupt():
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # as PySpark sets a handler
         assert signal.SIG_IGN is signal.getsignal(signal.SIGINT)
+        signal.signal(signal.SIGINT, lambda number, _: steps.append(f"signal {number}"))
+        own = signal.getsignal(signal.SIGINT)
+        with deferred_interrupt():
+            signal.raise_signal(signal.SIGINT)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert own is signal.getsignal(signal.SIGINT), "that of the caller stays"
     finally:
         signal.signal(signal.SIGINT, previous)
-    assert ["started"] == steps
+    assert ["started", "signal 2"] == steps
 
 
 def test_py4j_does_not_log_ctrl_c() -> None:

@@ -112,6 +112,8 @@ def test_names_are_completed(environment: TableEnvironment, tmp_path: Path) -> N
 
     assert [("orders", -3)] == [(item.text, item.start_position) for item in result]
     assert [] == [*shell.completions(environment, "SELECT 'a", 9)]
+    text = "CREATE TABLE t (a INT) WITH ('topic' = 'a;b', 'conn"
+    assert [("connector", 4)] == [*shell.completions(environment, text, len(text))]
 
 
 def test_errors_and_interrupts_do_not_end_the_shell(
@@ -153,6 +155,8 @@ def test_commands_of_the_shell(
         "SHOW VIEWS;",
         r"\d+ a",
         r"\i",
+        r"\i -",
+        r"\i ~absent/x.sql",
         rf"\i {tmp_path / 'absent.sql'}",
         "QUIT;",
         "CREATE DATABASE d;",
@@ -168,7 +172,8 @@ def test_commands_of_the_shell(
     assert "Time: 0." in output.out
     assert f"{file}:2:1: error[syntax]" in output.err
     assert r"unknown command \d+" in output.err
-    assert r"usage: \i FILE" in output.err
+    assert 2 == output.err.count(r"usage: \i FILE")
+    assert "~absent/x.sql: No such file" in output.err
     assert "absent.sql: No such file" in output.err
     assert ["default_database"] == environment.list_databases(), "QUIT ends the shell"
 
@@ -228,8 +233,9 @@ def test_statements_of_options(tmp_path: Path) -> None:
     done = runner.invoke(app, ["sql", "-c", "SHOW CATALOGS; SELEC"])
     assert (1, True) == (done.exit_code, "default_catalog" in done.stdout)
     assert "<command>:1:16: error[syntax]" in done.stderr
-    done = runner.invoke(app, ["sql", "-f", str(file), "--define", "name=t"])
-    assert (0, "OK\n") == (done.exit_code, done.stdout)
+    for option, value in (("-f", str(file)), ("-c", file.read_text())):
+        done = runner.invoke(app, ["sql", option, value, "--define", "name=t"])
+        assert (0, "OK\n") == (done.exit_code, done.stdout)
     assert 2 == runner.invoke(app, ["sql", "-f", str(file), "-c", "SHOW TABLES"]).exit_code
 
 
@@ -243,8 +249,11 @@ def test_ctrl_c_cancels_a_statement(
 
     monkeypatch.setattr(TableEnvironment, "execute_statement", interrupted)
     terminal = Console(file=io.StringIO(), force_terminal=True)
-    assert not shell.run_text(Shell(environment, terminal), "SHOW TABLES")
+    assert not shell.run_text(Shell(environment, terminal, has_prompt=True), "SHOW TABLES")
     assert "cancelled\n" == capsys.readouterr().err
+    with pytest.raises(typer.Exit) as caught:  # of --file or --command
+        shell.run_text(Shell(environment, terminal), "SHOW TABLES")
+    assert 130 == caught.value.exit_code
     assert 130 == piped("SHOW TABLES").exit_code
 
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -95,6 +95,7 @@ def sql(
             session = prompt_session(shell.environment, history or history_file())
         except SchemaCoreError as error:
             raise script.report_unable(error.problem, error.hint) from None
+        shell.has_prompt = True
         shell.console.print(greeting(streaming=streaming), markup=False, highlight=False)
         interact(shell, session)
     elif not run_script(shell, file or Path(DASH), command):
@@ -105,8 +106,10 @@ def sql(
 def run_script(shell: Shell, file: Path, command: str | None) -> bool:
     """Run a script, or the statements of `command`; return whether all succeeded."""
     if command is not None:
-        return run_text(shell, command, COMMAND)
-    filled = script.read(file, shell.definitions)
+        file = COMMAND
+        filled = replace(script.fill(command, shell.definitions), file=str(COMMAND))
+    else:
+        filled = script.read(file, shell.definitions)
     return run_text(shell, filled.text, file, filled)
 
 
@@ -157,7 +160,7 @@ def run_text(
         script.show(file, error.diagnostics)
         return False
     except KeyboardInterrupt as interrupt:
-        if not shell.console.is_terminal:
+        if not shell.has_prompt:
             raise script.interrupt_exit(interrupt) from None
         script.print_error("cancelled")
         return False
@@ -167,14 +170,14 @@ def run_text(
 def run_statement(shell: Shell, statement: Statement, text: str) -> None:
     """Run a statement, wait for its job unless it has no end, and print its result."""
     environment, console = shell.environment, shell.console
-    with show_elapsed_time("running") if console.is_terminal else nullcontext():
-        result = environment.execute_statement(statement, text)
-    if result.job is not None and not result.job.run.has_end:
-        print(f"Job ID: {result.job.get_job_id()}")
-        return
     if has_other_jobs := bool(endless_jobs(environment)):
         script.keep_jobs_at_interrupt()
     with nullcontext() if has_other_jobs else script.cancel_jobs_at_interrupt():
+        with show_elapsed_time("running") if console.is_terminal else nullcontext():
+            result = environment.execute_statement(statement, text)
+        if result.job is not None and not result.job.run.has_end:
+            print(f"Job ID: {result.job.get_job_id()}")
+            return
         follow(result.job)
         is_changelog = RESULT_MODE.of(environment.get_config().get_configuration()) != "TABLE"
         show_result(result, console, is_expanded=shell.is_expanded, is_changelog=is_changelog)
@@ -215,6 +218,7 @@ class Shell:
     environment: TableEnvironment
     console: Console
     definitions: list[str] = field(default_factory=list)
+    has_prompt: bool = False
     is_expanded: bool = False
     has_timing: bool = False
 
@@ -236,21 +240,27 @@ class ShellCommand(NamedTuple):
 
 
 def toggle_timing(shell: Shell, _: str) -> None:
-    """Print how long statements take, or no longer."""
+    """Turn on or off that the time of statements is printed."""
     shell.has_timing = not shell.has_timing
     print(f"timing is {'on' if shell.has_timing else 'off'}")
 
 
 def toggle_x(shell: Shell, _: str) -> None:
-    """Print rows as blocks of lines, or no longer."""
+    """Turn on or off that rows are printed as blocks of lines."""
     shell.is_expanded = not shell.is_expanded
     print(f"expanded display is {'on' if shell.is_expanded else 'off'}")
 
 
 def run_file(shell: Shell, name: str) -> None:
     """Run the statements of a file, up to the first that fails."""
+    file = Path(name)
+    with suppress(RuntimeError):  # there is no such user
+        file = file.expanduser()
+    if script.is_stdin(file):
+        script.print_error(r"usage: \i FILE")
+        return
     with suppress(typer.Exit):  # the file cannot be read, which is reported
-        run_script(shell, Path(name).expanduser(), None)
+        run_script(shell, file, None)
 
 
 def print_help(shell: Shell, _: str) -> None:
@@ -274,8 +284,8 @@ COMMANDS = (
     ShellCommand(r"\l", "list the catalogs", "SHOW CATALOGS"),
     ShellCommand(r"\c NAME", "use a database", "USE {}"),
     ShellCommand(r"\i FILE", "run the statements of a file", run_file),
-    ShellCommand(r"\x", "print rows as blocks with a line for each column, or no longer", toggle_x),
-    ShellCommand(r"\timing", "print how long statements take, or no longer", toggle_timing),
+    ShellCommand(r"\x", "turn on or off blocks with a line for each column", toggle_x),
+    ShellCommand(r"\timing", "turn on or off the time of statements", toggle_timing),
     ShellCommand("clear", "clear the screen; also: Ctrl-L", lambda shell, _: shell.console.clear()),
 )
 
@@ -296,17 +306,17 @@ def split_command(text: str) -> tuple[str, str] | None:
     >>> split_command(r"\d orders;"), split_command("QUIT"), split_command("SELECT 1;")
     (('\\d', 'orders'), ('\\q', ''), None)
     """
-    name, _, argument = text.strip().rstrip("; ").partition(" ")
+    name, argument = [*text.strip().rstrip("; ").split(maxsplit=1), "", ""][:2]
     name = ALIASES.get(name.lower(), name)
     is_word = name.lower() in {command.usage for command in COMMANDS} and not argument
-    return (name, argument.strip()) if is_word or name.startswith(("\\", ".")) else None
+    return (name, argument) if is_word or name.startswith("\\") else None
 
 
 def run_command(shell: Shell, name: str, argument: str) -> bool | None:
     """Run a command; return whether the shell ends."""
     usages = [command for command in COMMANDS if command.usage.split()[0] == name.lower()]
     for command in usages:
-        if command.has_argument is bool(argument):
+        if command.has_argument is bool(argument) and "\n" not in argument:
             if not isinstance(command.action, str):
                 return command.action(shell, argument)
             run_text(shell, command.action.format(join_names(split_names(argument))))
@@ -337,11 +347,14 @@ def interact(shell: Shell, session: PromptSession[str]) -> None:
         except EOFError:
             return
         command = split_command(text)
-        if command is None:
-            if not is_blank(text):
-                run_text(shell, text)
-        elif run_command(shell, *command):
-            return
+        try:
+            if command is None:
+                if not is_blank(text):
+                    run_text(shell, text)
+            elif run_command(shell, *command):
+                return
+        except KeyboardInterrupt:  # outside of a statement, as while a file is opened
+            script.print_error("cancelled")
 
 
 def is_finished(text: str) -> bool:
@@ -456,6 +469,19 @@ def prompt_session(
     return session
 
 
+def start_of_statement(before: str) -> int:
+    """Return where the last of some statements starts.
+
+    >>> start_of_statement("SELECT 1; SELECT ';"), start_of_statement("SELECT ';")
+    (9, 0)
+    """
+    try:
+        tokens = cursor_over(before).tokens
+    except SchemaCoreError:
+        return before.rfind(";") + 1
+    return next((token.start + 1 for token in reversed(tokens) if token.key == ";"), 0)
+
+
 def completions(
     environment: TableEnvironment, text: str, position: int
 ) -> Iterable[tuple[str, int]]:
@@ -469,7 +495,7 @@ def completions(
     >>> [*completions(environment, "CREATE TABLE t (a INT) WITH ('conn", 34)]
     [('connector', 4)]
     """
-    start = text.rfind(";", 0, position) + 1
+    start = start_of_statement(text[:position])
     before = text[start:position]
     opened = open_string(before)
     if opened is not None:

@@ -259,28 +259,31 @@ def start(settings: Mapping[str, str]) -> SparkSession:
 
 @contextmanager
 def deferred_interrupt() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` after the block, if Ctrl-C was pressed within it.
+    """Handle Ctrl-C after the block, if it was pressed within it.
 
-    PySpark abandons a JVM whose start is interrupted: the process prints a stack and stays. Ctrl-C
-    is deferred only where Python handles it as usual.
+    PySpark abandons a JVM whose start is interrupted: the process prints a stack and stays. A
+    second Ctrl-C is not deferred. PySpark's own handler replaces only the usual one of Python.
     """
     pressed: list[int] = []
 
     def defer(number: int, frame: object) -> None:
+        if pressed:
+            raise KeyboardInterrupt
         pressed.append(number)
 
-    is_usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not is_usual or threading.current_thread() is not threading.main_thread():
+    previous = signal.getsignal(signal.SIGINT)
+    if not callable(previous) or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, defer)
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is defer:  # PySpark has not set its own
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        is_usual = previous is signal.default_int_handler
+        if not is_usual or signal.getsignal(signal.SIGINT) is defer:
+            signal.signal(signal.SIGINT, previous)
     if pressed:
-        raise KeyboardInterrupt
+        previous(pressed[0], None)
 
 
 def _umask_setting() -> dict[str, str]:
