@@ -274,11 +274,14 @@ def growth(batches: int, rows: int) -> None:
     """Print the time of a micro-batch and the size of the state as both grow."""
     times: list[float] = []
     batch = MicroBatches._batch
+    step = max(1, batches // 10)
 
     def timed(self: MicroBatches, *arguments: Any) -> None:
         begin = time.perf_counter()
         batch(self, *arguments)
         times.append(time.perf_counter() - begin)
+        if len(times) % step == 0:
+            print(f"| {len(times)} | {median(times[-step:]):.2f} |", flush=True)
 
     setattr(MicroBatches, "_batch", timed)  # noqa: B010 - it is private
     options = FileLayout._streaming
@@ -286,14 +289,10 @@ def growth(batches: int, rows: int) -> None:
     setattr(FileLayout, "_streaming", lambda self: {**options(self), **one_file})  # noqa: B010
     with tempfile.TemporaryDirectory() as folder:
         work = Work(Path(folder), batches * rows, files=batches)
-        query = QUERIES["groups with HAVING"]
-        work.ours(query)
+        print("| micro-batches | seconds each |", "|---:|---:|", sep="\n")
+        work.ours(QUERIES["groups with HAVING"])
         states = Path(folder).glob("*-checkpoints/*/stages/**/*.parquet")
         size = sum(file.stat().st_size for file in states)
-        step = max(1, batches // 10)
-        print("| micro-batches | seconds each |", "|---:|---:|", sep="\n")
-        for first in range(0, len(times), step):
-            print(f"| {first + step} | {median(times[first : first + step]):.2f} |")
         print(f"state: {size / 1e6:.1f} MB of {batches * rows:,} rows")
 
 
