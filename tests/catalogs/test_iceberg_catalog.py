@@ -228,6 +228,28 @@ def test_drop_table_removes_its_directories(env: TableEnvironment, tmp_path: Pat
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize("statement", ["DROP TABLE t", "DESCRIBE t"])
+def test_a_table_that_is_dropped_while_it_is_read_is_not_found(
+    env: TableEnvironment, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    env.execute_sql("CREATE TABLE t (a INT)")
+    read = SqlCatalog._convert_orm_to_iceberg
+    dropped = []
+
+    def drop_and_read(self: SqlCatalog, row: Any) -> Any:
+        if not dropped:
+            dropped.append(row)
+            self.drop_table(("default", "t"))
+            Path(row.metadata_location).unlink()
+        return read(self, row)
+
+    monkeypatch.setattr(SqlCatalog, "_convert_orm_to_iceberg", drop_and_read)
+    with pytest.raises(SchemaCoreError) as caught:
+        env.execute_sql(statement)
+
+    assert "table-not-found" == caught.value.code
+
+
 # --- options of the catalog ----------------------------------------------------------------------
 
 

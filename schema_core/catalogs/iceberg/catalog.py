@@ -111,15 +111,14 @@ class IcebergCatalog(StoredCatalog[Any]):
             NotFoundError: with code `table-not-found` if the table had no rows yet (no snapshot).
             UnsupportedError: with code `time-travel-not-supported` for other tables.
         """
-        from schema_core.connectors.iceberg.client import iceberg_errors  # imports pyiceberg
+        from schema_core.connectors.iceberg import client  # imports pyiceberg
 
         table = self.get_table(table_path)
         if not isinstance(table, CatalogTable) or not is_managed(table):
             return super().get_table_at(table_path, timestamp)
-        with iceberg_errors():
-            stored = self.iceberg.catalog.load_table(
-                (*table_path.database_name.split("."), table_path.object_name)
-            )
+        identifier = (*table_path.database_name.split("."), table_path.object_name)
+        with client.iceberg_errors():
+            stored = client.load_table(self.iceberg.catalog, identifier)
         if stored.snapshot_as_of_timestamp(timestamp) is None:
             raise NotFoundError(
                 f"the table {table_path.object_name!r} had no rows at {timestamp}",

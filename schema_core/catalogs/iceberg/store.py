@@ -67,6 +67,7 @@ from schema_core.catalogs.iceberg.purging import purge_table
 from schema_core.catalogs.iceberg.views import NoViews, SqlViews, ViewDefinition, Views
 from schema_core.connectors.iceberg.client import (
     iceberg_errors,
+    load_table,
     open_catalog,
     require_version,
 )
@@ -227,7 +228,7 @@ class IcebergStore:
         """Return the properties of a table; none if there is no table."""
         try:
             with iceberg_errors():
-                table = self.catalog.load_table((*_namespace(database), name))
+                table = load_table(self.catalog, (*_namespace(database), name))
         except NotFoundError:
             return {}
         properties: Mapping[str, str] = table.properties
@@ -248,7 +249,7 @@ class IcebergStore:
                     properties = self.catalog.load_namespace_properties(namespace)
                     return IcebergObject(key, properties)
                 case StoredKind.TABLE:
-                    return IcebergObject(key, self.catalog.load_table((*namespace, key.name)))
+                    return IcebergObject(key, load_table(self.catalog, (*namespace, key.name)))
         except (NoSuchNamespaceError, NoSuchTableError):
             if key.kind is StoredKind.TABLE:
                 view = self.views.get(namespace, key.name)
@@ -462,7 +463,7 @@ class IcebergStore:
     def _drop_table(self, namespace: tuple[str, ...], name: str) -> bool:
         identifier = (*namespace, name)
         try:
-            table = self.catalog.load_table(identifier)
+            table = load_table(self.catalog, identifier)
             if table.properties.get(GC_ENABLED, "true").lower() == "false":
                 self.catalog.drop_table(identifier)
             else:
@@ -496,7 +497,7 @@ class IcebergStore:
         identifier = _table_names(table)
         with iceberg_errors():
             try:
-                file: str = self.catalog.load_table(identifier).metadata_location
+                file: str = load_table(self.catalog, identifier).metadata_location
                 self.catalog.drop_table(identifier)
             except (NoSuchTableError, NoSuchNamespaceError):
                 raise missing("table", table) from None

@@ -195,7 +195,18 @@ def open_table(options: Mapping[str, str]) -> Table:
     catalog = open_catalog(ICEBERG, options)
     database, name = CATALOG_DATABASE.of(options) or "", CATALOG_TABLE.of(options) or ""
     with iceberg_errors():
-        return catalog.load_table((*database.split("."), name))
+        return load_table(catalog, (*database.split("."), name))
+
+
+def load_table(catalog: Catalog, identifier: tuple[str, ...]) -> Table:
+    """Return a table of a catalog; `NoSuchTableError` also if it is dropped meanwhile.
+
+    Its metadata, which the catalog has named, may be deleted before they are read.
+    """
+    try:
+        return catalog.load_table(identifier)
+    except FileNotFoundError:
+        return catalog.load_table(identifier)
 
 
 @contextmanager
