@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 
 from rich.console import Console, JustifyMethod
@@ -19,8 +18,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from schema_core.base.text import escaped
+from schema_core.base.text import escaped, quantity
 from schema_core.cli.progress import show_elapsed_time
+from schema_core.cli.script import handle_signal
 from schema_core.environment.planner import Change
 from schema_core.environment.result import (
     KINDS,
@@ -33,20 +33,14 @@ from schema_core.environment.result import (
     raw_text,
     table_lines,
 )
-from schema_core.types import DataType, DecimalType, RowKind, TypeRoot
+from schema_core.types import RowKind, TypeFamily
+from schema_core.types.row_value import REMOVALS
 
 #: Rows of a result that are shown, and the width of those that the pager has.
 MAX_ROWS = 1_000
 MAX_WIDTH = 10_000
 #: The lines of a screen that are not rows of a table: its head, the number of rows, the prompt.
 OTHER_LINES = 3
-#: The kinds of rows that remove an earlier row.
-RETRACTIONS = frozenset({RowKind.UPDATE_BEFORE, RowKind.DELETE})
-#: The roots of the types whose values are aligned to the right.
-NUMBERS = frozenset(
-    {TypeRoot.TINYINT, TypeRoot.SMALLINT, TypeRoot.INTEGER, TypeRoot.BIGINT, TypeRoot.FLOAT,
-     TypeRoot.DOUBLE}
-)  # fmt: skip
 
 
 def show_result(
@@ -80,16 +74,7 @@ def show_result(
             return
         print_rows(result, first, console, is_expanded=is_expanded)
         more = f" or more; the first {MAX_ROWS:,} are shown" if has_more else ""
-        console.print(Text(f"{number_of_rows(len(first))}{more}", "dim"))
-
-
-def number_of_rows(number: int) -> str:
-    """Return a number of rows.
-
-    >>> number_of_rows(1), number_of_rows(2000)
-    ('1 row', '2,000 rows')
-    """
-    return f"{number:,} row{'' if number == 1 else 's'}"
+        console.print(Text(f"{quantity(len(first), 'row')}{more}", "dim"))
 
 
 def print_rows(
@@ -124,7 +109,7 @@ def result_table(result: TableResult, rows: Sequence[Sequence[str | None]], widt
     natural = [max(cell.cell_len for cell in column) for column in zip(names, *cells, strict=True)]
     widths = fit_widths(natural, width - GAP * (len(names) - 1))
     for column, name, column_width in zip(result.schema.columns, names, widths, strict=True):
-        side: JustifyMethod = "right" if is_number(column.data_type) else "left"
+        side: JustifyMethod = "right" if column.data_type.is_(TypeFamily.NUMERIC) else "left"
         table.add_column(name, no_wrap=True, overflow="ellipsis", justify=side, width=column_width)
     for row in cells:
         table.add_row(*row)
@@ -145,11 +130,6 @@ def fit_widths(widths: Sequence[int], space: int) -> list[int]:
     while sum(fitting) > space and max(fitting) > 1:
         fitting[fitting.index(max(fitting))] -= 1
     return fitting
-
-
-def is_number(type_: DataType) -> bool:
-    """Return whether values of a type are aligned to the right."""
-    return isinstance(type_, DecimalType) or type_.root in NUMBERS
 
 
 def null_of(result: TableResult) -> Text:
@@ -200,22 +180,13 @@ def show_in_pager(text: str) -> None:
     # quit if all fits, color, do not wrap, leave the text on the screen
     environment = {"LESS": "FRSX", **os.environ}
     try:
-        with ignored_interrupts():
+        # ignored here, but not, as with SIG_IGN, in the process of the pager
+        with handle_signal(signal.SIGINT, lambda *_: None):
             subprocess.run(  # noqa: S603 - the pager of the user
                 pager_command(), input=text, env=environment, encoding="utf-8", check=False
             )
     except OSError:
         print(text, end="")
-
-
-@contextmanager
-def ignored_interrupts() -> Iterator[None]:
-    """Ignore Ctrl-C within the block, but not in processes that it starts."""
-    previous = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 # --- rows that are updated ------------------------------------------------------------------------
@@ -255,7 +226,7 @@ class ResultView:
         key = tuple(row)
         with self._lock:
             self._changes += 1
-            if kind in RETRACTIONS:
+            if kind in REMOVALS:
                 self._count -= 1
                 self._rows[key] = self._rows.get(key, 1) - 1
                 if not self._rows[key]:
@@ -275,7 +246,7 @@ class ResultView:
     def summary(self, shown: int) -> Text:
         more = f"; the last {shown:,} are shown" if shown < self._count else ""
         changes = f" after {self._changes:,} changes" if self._changes > self._count else ""
-        return Text(f"{number_of_rows(self._count)}{changes}{more}", "dim")
+        return Text(f"{quantity(self._count, 'row')}{changes}{more}", "dim")
 
     def render(self) -> Table:
         """Return the last rows that fit the screen, and their number."""

@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -286,17 +286,24 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
+def handle_signal(number: int, handler: Callable[[int, object], None]) -> Iterator[None]:
+    """Handle a signal by a function within the block, which is on the main thread."""
+    previous = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, previous)
+
+
+@contextmanager
 def sigterm_as_interrupt() -> Iterator[None]:
     """Raise `Terminated` at SIGTERM within the block, which is on the main thread."""
 
     def terminate(number: int, frame: object) -> None:
         raise Terminated
 
-    previous = signal.signal(signal.SIGTERM, terminate)
-    try:
+    with handle_signal(signal.SIGTERM, terminate):
         yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def keep_jobs_at_interrupt() -> None:
@@ -318,11 +325,8 @@ def cancel_jobs_at_interrupt() -> Iterator[None]:
         threading.Thread(target=cancel_all_jobs, daemon=True).start()
         raise KeyboardInterrupt
 
-    previous = signal.signal(signal.SIGINT, cancel)
-    try:
+    with handle_signal(signal.SIGINT, cancel):
         yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 def fill(text: str, definitions: list[str], *, warns: bool = True) -> FilledScript:

@@ -67,10 +67,10 @@ def table(
     return "\n".join(parts)
 
 
-def preformatted(value: str) -> str:
+def text_block(value: str) -> str:
     r"""Return lines whose indentation is kept, at most `MAX_ROWS` of them.
 
-    >>> preformatted("a <\n  b")
+    >>> text_block("a <\n  b")
     '<pre>a &lt;\n  b</pre>'
     """
     whole = value.rstrip("\n").split("\n")

@@ -14,10 +14,10 @@ from schema_core.report.markup import (
     details,
     items,
     page,
-    preformatted,
     scroll,
     table,
     text,
+    text_block,
 )
 from schema_core.schema import columns as schema_columns
 from schema_core.types import DataType, MapType, RowType, StructuredType
@@ -271,7 +271,7 @@ def result_html(result: TableResult, cells: Iterable[Sequence[str | None]] | Non
     if cells is not None:
         first = [*islice(cells, MAX_ROWS)]
         if len(first) == 1 and len(first[0]) == 1 and "\n" in (whole := first[0][0] or ""):
-            return preformatted(whole)
+            return text_block(whole)
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in first]
         names = result.schema.get_column_names()
         return table(names, rows, total=len(cast("Sequence[object]", result.rows)))

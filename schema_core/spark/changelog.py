@@ -45,9 +45,6 @@ DUPLICATES: Final = ConfigOption(
 ROW_KIND: Final = "$row_kind$"
 CHANGE_ORDER: Final = "$change_order$"
 
-#: The kinds of changes that remove their rows.
-REMOVALS: Final = frozenset({RowKind.UPDATE_BEFORE, RowKind.DELETE})
-
 _INSERT, _BEFORE, _AFTER, _DELETE = (f"'{kind}'" for kind in RowKind)
 #: Whether a change adds its row; it removes it otherwise.
 _ADDS: Final = f"{quote(ROW_KIND)} IN ({_INSERT}, {_AFTER})"

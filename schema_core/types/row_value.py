@@ -34,6 +34,9 @@ class RowKind(Enum):
         )
 
 
+#: The kinds of changes that remove their rows.
+REMOVALS = frozenset({RowKind.UPDATE_BEFORE, RowKind.DELETE})
+
 #: Kind -> its short form in changelogs.
 SIGNS = {
     RowKind.INSERT: "+I",

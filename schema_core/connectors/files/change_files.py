@@ -27,7 +27,7 @@ from schema_core.connectors.files.stored_names import REWRITE
 from schema_core.connectors.files.text_files import TEXT_FILES
 from schema_core.errors import ExternalError
 from schema_core.schema.resolved import ResolvedSchema
-from schema_core.spark.changelog import CHANGE_ORDER, REMOVALS, ROW_KIND, Changelog, adds_row
+from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND, Changelog, adds_row
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import NamedNode, quote
@@ -39,6 +39,7 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.session.frames import select
 from schema_core.types import MAX_LENGTH, DataType, VarCharType
+from schema_core.types.row_value import REMOVALS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

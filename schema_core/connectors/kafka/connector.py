@@ -43,7 +43,7 @@ from schema_core.environment.connector import Boundedness, DeliveryGuarantee
 from schema_core.environment.options import ConfigOption
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import NotFoundError, UnsupportedError
-from schema_core.spark.changelog import CHANGE_ORDER, REMOVALS, ROW_KIND, adds_row
+from schema_core.spark.changelog import CHANGE_ORDER, ROW_KIND, adds_row
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import FALSE, TRUE, Cast, NamedNode, Node, call, quote
@@ -73,6 +73,7 @@ from schema_core.types import (
     VarBinaryType,
     VarCharType,
 )
+from schema_core.types.row_value import REMOVALS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
