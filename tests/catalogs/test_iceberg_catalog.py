@@ -234,7 +234,7 @@ def test_a_table_that_is_dropped_while_it_is_read_is_not_found(
 ) -> None:
     env.execute_sql("CREATE TABLE t (a INT)")
     read = SqlCatalog._convert_orm_to_iceberg
-    dropped = []
+    dropped: list[Any] = []
 
     def drop_and_read(self: SqlCatalog, row: Any) -> Any:
         if not dropped:
