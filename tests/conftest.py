@@ -28,9 +28,6 @@ MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
-# Programs that tests start run few queries: the second compiler costs their JVM more than it saves.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-
 #: The JDBC drivers of Debian, where they are installed.
 DRIVERS = {
     name: Path(f"/usr/share/java/{name}.jar")
