@@ -138,6 +138,54 @@ def test_rows_that_contain_statements_are_reported() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "statement", "loss"),
+    [
+        ("sqlite", "INSERT INTO a VALUES (1)EATE TABLE b (\n  y INT);", "TABLE b ( y INT)"),
+        ("sqlite", 'INSERT INTO a VALUES (1EATE TABLE "b c" (y);', 'TABLE "b c" (y)'),
+        ("tsql", "INSERT INTO a VALUES (1)\nEATE TABLE [d].[b] (y INT)\nGO",
+         "TABLE [d].[b] (y INT)"),
+        ("mysql", "REPLACE INTO a VALUES (1)LE b (`y z` int);", "(`y z` int)"),
+        ("postgres", "INSERT INTO a VALUES (1)b (y text, z int);", "(y text, z int)"),
+        ("mysql", "SET x = 1EATE TABLE `b` (y int);", "SET x = 1EATE TABLE `b` (y int)"),
+        ("postgres", "COMMIT TABLE IF NOT EXISTS s.b (y int);",
+         "COMMIT TABLE IF NOT EXISTS s.b (y int)"),
+    ],
+)  # fmt: skip
+def test_a_table_without_its_create_is_reported(dialect: str, statement: str, loss: str) -> None:
+    script = read_between(dialect, statement)
+
+    assert names(script) == ["a", "c"]
+    assert [loss.source for loss in script.losses] == [loss]
+    assert script.errors == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        ("mysql", "INSERT INTO a VALUES ('TABLE b (y int)'), ('y int, z int' -- TABLE b (\n);"),
+        ("mysql", "INSERT INTO a VALUES (CONVERT('1', SIGNED INTEGER), INTERVAL day (1));"),
+        ("hive", "INSERT INTO TABLE a (x) VALUES (1);"),
+        ("spark", "INSERT OVERWRITE TABLE a (x) SELECT 1;"),
+        ("mysql", "LOAD DATA INFILE 'x' INTO TABLE a (x);"),
+        ("oracle", "INSERT INTO a SELECT y, z int, x FROM TABLE (f(1)) t;"),
+        ("trino", "INSERT INTO a VALUES (CAST(ROW(1, 2) AS ROW(y INT, z INT, x VARCHAR(3))));"),
+    ],
+)
+def test_rows_without_a_table_are_not_reported(dialect: str, statement: str) -> None:
+    script = read_between(dialect, statement)
+
+    assert names(script) == ["a", "c"]
+    assert (script.losses, script.errors) == ((), ())
+
+
+def read_between(dialect: str, statement: str) -> ForeignScript:
+    """Read a script with a statement between the tables `a` and `c`."""
+    end = "\nGO\n" if dialect == "tsql" else ";\n"
+    text = f"CREATE TABLE a (x INT){end}{statement}\nCREATE TABLE c (x INT)"
+    return read_tables(text, dialect)
+
+
 def test_a_script_without_tables_is_an_error() -> None:
     assert places(read_tables("SELECT 1", "mysql")) == [("invalid-statement", 1, 1)]
 

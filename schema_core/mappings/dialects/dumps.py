@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.text import Span
+from schema_core.mappings.dialects.engines import ENGINES
+from schema_core.mappings.dialects.types import STRUCTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -192,9 +194,7 @@ def hides_table(text: str, section: Section) -> bool:
 
 
 def find_stray_quote(text: str, section: Section) -> int | None:
-    """Return where a literal ends within a word, as in `'it's'`, if that hides a CREATE TABLE."""
-    if not hides_table(text, section):
-        return None
+    """Return where a literal ends within a word, as in `'it's'`."""
     for literal in _LITERAL.finditer(text, section.start, section.stop):
         following = text[literal.end() : literal.end() + 1]
         if following.isalnum():
@@ -203,6 +203,16 @@ def find_stray_quote(text: str, section: Section) -> int | None:
 
 
 _LITERAL = regex(r"'(?:[^'\\]++|\\.|'')*+'", re.DOTALL)
+
+_NAME = r"(?:[^\W\d][\w$#]*+|\"[^\"]+\"|`[^`]+`|\[[^\]]+\])"
+#: A table whose CREATE is damaged: `TABLE t (`, but not as in `INSERT INTO TABLE t (a)`.
+_TABLE_WITH_COLUMNS = regex(
+    rf"(?<!\w)(?<!INTO\s)(?<!OVERWRITE\s)TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?"
+    rf"{_NAME}(?:\.{_NAME})*+\s*\(",
+    re.IGNORECASE,
+)
+#: An INSERT of values, which contain neither queries nor aliases.
+_VALUES = regex(r"(?:INSERT|REPLACE)\b[^(;']*(?:\([^()']*\)[^(;']*)?\bVALUES?\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -217,6 +227,7 @@ class Splitter:
     _data: int | None = None  # the start of the COPY whose data follows
     _lines: list[int] | None = None  # where lines that end a batch start
     _tables: list[int] = field(default_factory=list)
+    _definitions: list[int] | None = None  # tables and columns, also within literals
 
     def __post_init__(self) -> None:
         """Look up the engine."""
@@ -248,6 +259,42 @@ class Splitter:
         """Return whether a command of a client cannot change a table."""
         harmless = self.lexis.harmless
         return harmless is None or harmless.match(self.text, section.start) is not None
+
+    def find_definition(self, section: Section) -> int | None:
+        """Return where the rows of a statement contain a table whose CREATE is damaged.
+
+        Its columns follow its name, or are names followed by a type within rows of values.
+        """
+        text, position = self.text, section.start
+        if self._definitions is None:
+            tables = [
+                match.start()
+                for word in ("TABLE", "table", "Table")  # faster than a search that ignores case
+                for match in re.finditer(word, text)
+                if _TABLE_WITH_COLUMNS.match(text, match.start())
+            ]
+            columns = [match.start() for match in _first_column(self.engine).finditer(text)]
+            self._definitions = sorted(tables + columns)
+        index = bisect_left(self._definitions, section.start)
+        while index < len(self._definitions) and self._definitions[index] < section.stop:
+            place = self._definitions[index]
+            index += 1
+            if text[place] != "(" or _VALUES.match(text, section.start, section.stop):
+                position = self._skip_literals(position, place)
+                before = max(section.start, place - MAX_FIELDS)
+                if position <= place and not _FIELDS.search(text, before, place + 1):
+                    return place
+        return None
+
+    def _skip_literals(self, position: int, stop: int) -> int:
+        """Return the end of the last literal, quoted name or comment that starts before `stop`."""
+        pattern = _special(self.engine, self.delimiter)
+        while match := pattern.search(self.text, position, stop):
+            position = max(match.end(), match.start() + 1)
+            if match.lastgroup is None and match.group() not in {"(", ")", self.delimiter}:
+                end = self._end_of(match.group(), match, is_run=True)
+                position = end or len(self.text)
+        return position
 
     def _skip_blank(self) -> int | Section | None:
         """Skip blanks, comments and the ends of statements; return the start of the next one."""
@@ -306,7 +353,7 @@ class Splitter:
             elif word in {"(", ")"}:
                 brackets += 1 if word == "(" else -1
             else:
-                end = self._end_of(word, match)
+                end = self._end_of(word, match, is_run=kind is SectionKind.STATEMENT)
                 if end is None:
                     self.position = len(text)
                     return self._unclosed(start, begin)
@@ -381,8 +428,11 @@ class Splitter:
         self.position = last.end()
         return Section(SectionKind.DATA, begin, last.end())
 
-    def _end_of(self, word: str, match: re.Match[str]) -> int | None:
-        """Return the end of a comment, a literal or a quoted name; None if it has none."""
+    def _end_of(self, word: str, match: re.Match[str], *, is_run: bool = False) -> int | None:
+        """Return the end of a comment, a literal or a quoted name; None if it has none.
+
+        With `is_run`, literals that follow a literal are skipped, too.
+        """
         text, lexis, start = self.text, self.lexis, match.end()
         if word == "/*":
             return self._end_of_comment(start)
@@ -400,7 +450,10 @@ class Splitter:
                 and lexis.dollars
                 and _AFTER_E.search(text, max(0, start - 3), start - 1)
             )
-            closing = _closing(word, escapes=escapes).match(text, start)
+            if is_run and word == "'":
+                closing = _literals(self.engine, escapes=escapes).match(text, start)
+            else:
+                closing = _closing(word, escapes=escapes).match(text, start)
         elif word[-1] == "'":  # q'[
             place = text.find(
                 _Q_QUOTES.get(text[start : start + 1], text[start : start + 1]) + "'", start + 1
@@ -441,6 +494,14 @@ def _closing(quote: str, *, escapes: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
+def _literals(engine: str, *, escapes: bool) -> re.Pattern[str]:
+    """Return the pattern of the rest of a literal, and of others after words and commas."""
+    first = _closing("'", escapes=escapes).pattern
+    other = _closing("'", escapes="'" in LEXES[engine].escaping).pattern
+    return re.compile(rf"{first}(?:(?:[ \t,.]++|\w++(?=[ \t,.]))*+[nN]?'{other})*+", re.DOTALL)
+
+
+@lru_cache(maxsize=64)
 def _blank(engine: str) -> re.Pattern[str]:
     """Return the pattern of blanks, line comments and lines between statements."""
     lexis = LEXES[engine]
@@ -475,6 +536,26 @@ def _special(engine: str, delimiter: str) -> re.Pattern[str]:
     parts += [re.escape(comment) for comment in lexis.comments]
     parts += [r"/\*", r"[()]"]
     return re.compile("|".join(parts), re.MULTILINE | re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def _first_column(engine: str) -> re.Pattern[str]:
+    """Return the pattern of the first column of a table."""
+    spellings = [spelling for row in ENGINES[engine].rows for spelling in row.foreign.split(" | ")]
+    types = {match.group() for match in map(_FIRST_WORD.match, spellings) if match}
+    return re.compile(
+        r"\(\s*+(?=[^\W\d]|[\"`\[])"
+        rf"(?!(?:SELECT|CASE|NOT|INTERVAL|CURRENT|SIGNED|UNSIGNED|NATIONAL)\b){_NAME}\s+"
+        rf"(?:{'|'.join(sorted(types))})\b\s*[(),\w]",
+        re.IGNORECASE,
+    )
+
+
+_FIRST_WORD = regex(r"[A-Za-z]\w*")
+#: Maximum length of the fields of a type that are searched before a field.
+MAX_FIELDS = 300
+#: The start of a type with fields, and fields before the last one: `CAST(x AS ROW(a INT, ...`.
+_FIELDS = regex(rf"\b(?:{'|'.join(sorted(STRUCTS))})\s*[(<][^()<>]*\Z", re.IGNORECASE)
 
 
 def _end_of_line(text: str, start: int) -> int:

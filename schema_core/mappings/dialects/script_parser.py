@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
@@ -76,6 +77,10 @@ OWN_SKIPPED = {
 #: Statements with names, lists and options, which can hold CREATE TABLE, but not its columns.
 WITH_NAMES = frozenset({"GRANT", "REVOKE", "DENY", "CREATE DATABASE"})
 
+#: First words of statements that define a table; words before the table to which rows are added.
+DEFINITIONS = frozenset({"CREATE", "ATTACH", "REPLACE", "ALTER"})
+TARGETS = frozenset({"INTO", "OVERWRITE", "ON"})
+
 #: Returns the tokens of a span of a script.
 Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
 
@@ -93,7 +98,7 @@ _VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.")
 
 #: Statements of rows, which can be long: they are not tokenized.
 _TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)
-_ROWS = regex(r"(?:INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_ROWS = regex(r"(?:INSERT|REPLACE\s+INTO|UPDATE|DELETE)\b", re.IGNORECASE)
 
 
 def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinitions:
@@ -148,17 +153,19 @@ def _parse_section(
             hint="check that the script is complete",
             span=Span(section.begin, section.begin + 1),
         )
-    stray = find_stray_quote(source, section) if section.kind is SectionKind.STATEMENT else None
+    hides = hides_table(source, section)
+    is_statement = section.kind is SectionKind.STATEMENT
+    stray = find_stray_quote(source, section) if hides and is_statement else None
     if stray is not None:
         problem = "a literal ends within a word"
         raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
-    is_row = _ROWS.match(source, section.start) is not None
-    hides = hides_table(source, section)
+    is_row = is_statement and _ROWS.match(source, section.start) is not None
+    start = section.start if hides else splitter.find_definition(section) if is_row else None
+    if is_row and start is not None:
+        script.dropped.append(_drop_section(source, replace(section, start=start)))
     owner = None
     match section.kind:
         case SectionKind.STATEMENT if not is_row or hides:
-            if is_row:
-                script.dropped.append(_drop_section(source, section))
             cursor = Cursor(source, tokenize(source, section.span))
             while cursor.token.kind != "end":
                 if not cursor.accept(";"):
@@ -208,18 +215,35 @@ def _parse_statement(cursor: Cursor, script: ScriptDefinitions) -> None:
 
 
 def _contains_table(cursor: Cursor, index: int) -> bool:
-    """Return whether a CREATE TABLE follows within a statement, whose semicolon is missing."""
+    """Return whether a CREATE TABLE follows within a statement, whose semicolon is missing.
+
+    Its CREATE may be damaged if its columns follow.
+    """
     tokens = cursor.tokens[index : cursor.index]
-    if grammar.begins(Cursor(cursor.text, tokens), WITH_NAMES):  # such as the privilege
-        return any(
-            token.key == "TABLE" and "(" in [near.key for near in tokens[place + 2 : place + 8]]
-            for place, token in enumerate(tokens)
-        )
+    keys = [token.key for token in tokens]
+    has_names = grammar.begins(Cursor(cursor.text, tokens), WITH_NAMES)
+    if has_names or keys[0] not in DEFINITIONS:
+        tables = (place for place, key in enumerate(keys) if key == "TABLE")
+        if any(_lists_columns(keys, place) for place in tables):
+            return True
+    if has_names:
+        return False  # such as the privilege
     return any(
-        token.key.endswith("CREATE") and "TABLE" in [near.key for near in tokens[place : place + 7]]
-        for place, token in enumerate(tokens)
+        key.endswith("CREATE") and "TABLE" in keys[place : place + 7]
+        for place, key in enumerate(keys)
         if place > 0
     )
+
+
+def _lists_columns(keys: list[str], place: int) -> bool:
+    """Return whether a table with columns is named at TABLE, but not as a target of rows."""
+    after = place + 1
+    if keys[after : after + 3] == ["IF", "NOT", "EXISTS"]:
+        after += 3
+    while keys[after + 1 : after + 2] == ["."]:
+        after += 2
+    is_name = keys[after : after + 1] != ["("]
+    return is_name and keys[after + 1 : after + 2] == ["("] and keys[place - 1] not in TARGETS
 
 
 def _can_change(cursor: Cursor, index: int) -> bool:
