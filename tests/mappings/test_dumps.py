@@ -1039,6 +1039,13 @@ def test_units_of_plsql_need_no_line_to_end(line: str) -> None:
          " COMMENT COLUMN IF EXISTS b 'x', RENAME COLUMN IF EXISTS b TO c"), ["a"]),
         ("tsql", "CREATE TABLE t (a int CONSTRAINT k PRIMARY KEY CLUSTERED (a ASC), b int)",
          ["a", "b"]),
+        ("mysql", "CREATE TABLE t (a int); ALTER IGNORE TABLE t WAIT 5 ADD b int", ["a", "b"]),
+        ("mysql", "CREATE TABLE s (a int); RENAME TABLES s WAIT 5 TO t", ["a"]),
+        ("snowflake", "CREATE TABLE t (a int); ALTER ICEBERG TABLE t ADD b int", ["A", "B"]),
+        ("spark", "CREATE TABLE IDENTIFIER('d' || '.t') (a int)", ["a"]),
+        ("clickhouse", "CREATE TABLE t (assume Int8)", ["assume"]),
+        ("duckdb", "CREATE TABLE 's t' (a int); ALTER TABLE 's t' ADD COLUMN b int", ["a", "b"]),
+        ("sqlite", "CREATE TABLE t (a int); CREATE TABLE u (b int); DROP TABLE 'u'", ["a"]),
     ],
 )  # fmt: skip
 def test_forms_of_public_scripts_are_read(dialect: str, text: str, columns: list[str]) -> None:
@@ -1064,7 +1071,33 @@ def test_a_statement_that_contains_a_table_is_a_loss(dialect: str, statement: st
     assert "TABLE " in script.losses[0].source
 
 
+def test_a_key_after_a_column_of_tsql_is_that_of_the_table() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a int, b int CONSTRAINT k PRIMARY KEY CLUSTERED (a, b DESC) WITH (X = 1))",
+        "tsql",
+    )
+
+    assert (
+        str(script.tables[0].schema.primary_key)
+        == "CONSTRAINT `k` PRIMARY KEY (`a`, `b`) NOT ENFORCED"
+    )
+    assert script.errors == ()
+
+
+def test_clauses_of_newer_servers_are_losses() -> None:
+    tables = [
+        *read_tables("CREATE TABLE t (a DATE ANNOTATIONS (x 'y'))", "oracle").tables,
+        *read_tables("CREATE TABLE t (a DATE, CLUSTERING KEY k (a))", "mysql").tables,
+    ]
+
+    assert [lost(table) for table in tables] == ["ANNOTATIONS (x 'y')", "CLUSTERING KEY k (a)"]
+
+
 def test_variables_of_a_script_are_named_by_the_hint() -> None:
-    for text in ("CREATE TABLE ${db}.t (a int)", "CREATE TABLE {{ db }}.t (a int)"):
+    for text in (
+        "CREATE TABLE ${db}.t (a int)",
+        "CREATE TABLE {{ db }}.t (a int)",
+        "CREATE TABLE :db.t (a int)",
+    ):
         (error,) = read_tables(f"{text}; CREATE TABLE u (a int)", "hive").errors
         assert error.hint == "replace the variables of the script with their values"

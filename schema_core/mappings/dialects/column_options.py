@@ -25,6 +25,7 @@ COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER", "CASCADE", "RES
 class ColumnDefinition:
     """A column as declared; `key_name` is the name of a primary key that the column declares.
 
+    `key_columns` are the columns of the table's key if they follow the column without a comma.
     `disabling` is the loss of a key that the column declares as disabled.
     """
 
@@ -36,6 +37,7 @@ class ColumnDefinition:
     expression: Span | None = None
     is_key: bool = False
     key_name: str | None = None
+    key_columns: tuple[str, ...] = ()
     disabling: grammar.Dropped | None = None
     nullable: bool | None = None
     dropped: list[grammar.Dropped] = field(default_factory=list)
@@ -175,17 +177,23 @@ def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     """
     attributes = skip_attributes(cursor)
     if column.engine.name == "tsql" and cursor.accept("("):
-        # a constraint of the table, before which the comma is missing
-        is_own = grammar.identifier(cursor, column.engine) == column.name
-        grammar.skip_until(cursor, (",",))
-        if not cursor.accept(")") or not is_own:
-            raise cursor.fail("expected a comma before the primary key")
+        column.key_columns = _parse_listed_key(cursor, column.engine)
         skip_attributes(cursor)
+        return
     column.is_key = not (column.engine.disabled_keys and is_unchecked(attributes))
     if not column.is_key or "ON CONFLICT" in attributes:
         loss = grammar.drop_text(cursor, start)
         column.dropped.append(loss)
         column.disabling = None if column.is_key else loss
+
+
+def _parse_listed_key(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
+    """Parse the columns of a key, which T-SQL allows after a column as well as after a comma."""
+    names = []
+    for _ in grammar.elements(cursor):
+        names.append(grammar.identifier(cursor, engine))
+        cursor.accept("ASC") or cursor.accept("DESC")
+    return tuple(names)
 
 
 def _parse_short_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
@@ -494,7 +502,8 @@ OPTIONS: dict[str, OptionParser] = {
             (_drop_option, _skip_policy,
                 ("MASKING POLICY | WITH MASKING POLICY | PROJECTION POLICY | "
                 "WITH PROJECTION POLICY | MASK")),
-            (_drop_option, _skip_group, "TAG | WITH TAG | WITH | MASKED WITH | ENCRYPTED WITH"),
+            (_drop_option, _skip_group,
+                "TAG | WITH TAG | WITH | MASKED WITH | ENCRYPTED WITH | ANNOTATIONS"),
             (_drop_option, _skip_encryption, "ENCRYPT"),
             (_drop_option, _skip_value, "REF_SYSTEM_ID"),
             (_skip_phrase, _skip_token,

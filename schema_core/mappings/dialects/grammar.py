@@ -145,11 +145,14 @@ def identifier(cursor: Cursor, engine: Engine) -> str:
 def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
     """Parse names separated by dots, which BigQuery and Hive allow within the quotes.
 
-    Snowflake and Databricks allow them in a string: ``IDENTIFIER('a.b')``.
+    Snowflake and Databricks allow them in a string: ``IDENTIFIER('a.b')``, Spark in several:
+    ``IDENTIFIER('a' || '.b')``.
     """
     if cursor.follows("IDENTIFIER", "(") and cursor.peek(2).kind == "string":
-        name = cursor.peek(2).value
-        cursor.index += 3
+        cursor.index += 2
+        name = cursor.string_literal()
+        while cursor.accept("|", "|") or cursor.accept("||"):
+            name += cursor.string_literal()
         cursor.expect(")")
         return tuple(engine.fold_case(part, quoted=False) for part in name.split("."))
     parts = _parse_path_part(cursor, engine)
@@ -161,6 +164,8 @@ def path(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
 def _parse_path_part(cursor: Cursor, engine: Engine) -> list[str]:
     """Parse one name, or all names of a path in one pair of quotes; the first may contain dots."""
     token = cursor.token
+    if token.kind == "string" and engine.name == "duckdb":
+        return [cursor.string_literal()]
     name = identifier(cursor, engine)
     if token.kind == "name" and engine.quoted_paths:
         parts = name.rsplit(".", 2)

@@ -93,8 +93,8 @@ MAX_STATEMENT = 40
 #: A table within a statement that is an error, whose semicolon is missing.
 _HIDDEN_TABLE = regex(r"CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b[^(;\n]*\(", re.IGNORECASE)
 
-#: Variables of templates and clients: ``${db}``, ``{{ db }}``, ``$(db)``, ``&db..``.
-_VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.")
+#: Variables of templates and clients: ``${db}``, ``{{ db }}``, ``$(db)``, ``&db..``, ``:db.t``.
+_VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.|(?<![:\w\]]):[\w'\"]+\.")
 
 #: Statements of rows, which can be long: they are not tokenized.
 _TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)

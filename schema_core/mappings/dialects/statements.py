@@ -25,7 +25,7 @@ MODIFIERS = frozenset(
         "TRANSIENT", "VOLATILE", "HYBRID", "ICEBERG", "MANAGED", "SNAPSHOT", "DYNAMIC", "COLUMN",
         "INTERACTIVE", "PRIVATE", "IMMUTABLE", "BLOCKCHAIN", "SHARDED", "DUPLICATED", "STREAMING",
         "LIVE", "MEMORY", "CACHED", "REMOTE", "ROW", "READ", "ONLY", "REFRESH", "EDITIONABLE",
-        "NONEDITIONABLE", "ALTER",
+        "NONEDITIONABLE", "ALTER", "SCOPED",
     }
 )  # fmt: skip
 
@@ -137,6 +137,7 @@ def _parse_alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     cursor.accept("ONLY")
     table = script.find(path(cursor, script.engine))
     cursor.accept("*")
+    skip_wait(cursor)
     grammar.skip_cluster(cursor)
     if table is None:
         if is_conditional:
@@ -149,11 +150,20 @@ def _parse_alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return table, True
 
 
+def skip_wait(cursor: Cursor) -> None:
+    """Skip how long MariaDB waits for a lock: ``WAIT 5`` or ``NOWAIT``."""
+    if cursor.accept("WAIT"):
+        cursor.advance()
+    else:
+        cursor.accept("NOWAIT")
+
+
 def _parse_rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse MySQL's ``RENAME TABLE a TO b, c TO d``."""
-    is_complete = True
+    """Parse ``RENAME TABLE a TO b, c TO d`` of MySQL, ``RENAME TABLES a WAIT 5 TO b`` too."""
+    is_complete = not cursor.accept("IF", "EXISTS")
     while True:
         table = script.find(path(cursor, script.engine))
+        skip_wait(cursor)
         cursor.expect("TO")
         new = script.full_path(path(cursor, script.engine))
         if table is not None:
@@ -176,7 +186,7 @@ def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     removed, is_certain = 0, True
     if kind in {"TABLE", "SCHEMA", "DATABASE"}:
         cursor.accept("IF", "EXISTS")
-        while cursor.token.kind in {"word", "name"}:
+        while cursor.token.kind in {"word", "name", "string"}:
             name = path(cursor, script.engine)
             if not is_executed(script, name[-1]):
                 is_certain = False
@@ -312,7 +322,15 @@ STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]
     ("REPLACE",):        _parse_replace,
     ("COMMENT", "ON"):   _parse_comment_on,
     ("ALTER", "TABLE"):  _parse_alter,
+    **{
+        ("ALTER", *modifiers, "TABLE"): _parse_alter
+        for modifiers in (
+            ("IGNORE",), ("ONLINE",), ("ONLINE", "IGNORE"), ("FOREIGN",), ("EXTERNAL",),
+            ("ICEBERG",), ("DYNAMIC",), ("STREAMING",),
+        )
+    },
     ("RENAME", "TABLE"): _parse_rename_tables,
+    ("RENAME", "TABLES"): _parse_rename_tables,
     ("DROP",):           _parse_drop_objects,
     ("USE",):            _parse_use,
     ("SET",):            _parse_setting,

@@ -102,6 +102,8 @@ def _parse_columns_of_another(
 ) -> bool:
     """Parse ``LIKE other``, ``CLONE other``, ``PARTITION OF parent`` or ``OF type``."""
     start = cursor.token.start
+    if cursor.follows("COPY", "GRANTS"):  # of the table that is replaced
+        return False
     for words, with_key in COPIES:
         if cursor.accept(*words):
             _copy_table(cursor, table, find, with_key or table.engine.name in LIKE_WITH_KEY)

@@ -97,8 +97,8 @@ CONSTRAINTS = frozenset(
 )  # fmt: skip
 OWN_CONSTRAINTS = {
     "mysql":      frozenset({"KEY", "INDEX", "FULLTEXT", "SPATIAL", "VECTOR INDEX", "VECTOR KEY",
-                             "PERIOD FOR"}),
-    "clickhouse": frozenset({"INDEX", "PROJECTION", "ASSUME"}),
+                             "PERIOD FOR", "CLUSTERING KEY", "UNIQUE CLUSTERING"}),
+    "clickhouse": frozenset({"INDEX", "PROJECTION"}),
     "tsql":       frozenset({"INDEX"}),
 }  # fmt: skip
 
@@ -119,7 +119,10 @@ def begins_constraint(cursor: Cursor, engine: Engine) -> bool:
 def parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse a column, the primary key, or another constraint, which is dropped."""
     if not begins_constraint(cursor, table.engine):
-        table.columns.append(column(cursor, table.engine))
+        added = column(cursor, table.engine)
+        table.columns.append(added)
+        if added.key_columns:
+            table.key, table.key_name = added.key_columns, added.key_name
         return
     start = cursor.token
     if cursor.accept("LIKE"):
