@@ -654,7 +654,9 @@ def _jdbc_function(cursor: QueryCursor) -> syntax.Expression:
         return replace(call, span=cursor.span_from(start))
     cursor.descend()
     cursor.index += 1
-    operands = () if cursor.key == ")" else (expression(cursor),)
+    operands: tuple[syntax.Expression, ...] = ()
+    if cursor.key != ")":
+        operands = (expression(cursor),)
     if token.key == "CONVERT" and operands and cursor.accept(","):
         keyword = escapes.converted_type(cursor.key)
         if keyword is None:

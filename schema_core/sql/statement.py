@@ -105,7 +105,7 @@ def _insert(cursor: QueryCursor) -> nodes.Insert:
     chosen = partition(cursor) if cursor.key == "PARTITION" else None
     columns: tuple[Name, ...] = ()
     types: tuple[TypeName, ...] = ()
-    if cursor.key == "(" and cursor.peek().key not in (*QUERYING, "("):
+    if cursor.key == "(" and cursor.peek().key not in QUERYING | {"("}:
         columns, types = _target_columns(cursor)
     source = query(cursor)
     on_conflict = None

@@ -196,7 +196,7 @@ YearMonth: TypeAlias = YearMonthResolution
 DayTime: TypeAlias = DayTimeResolution
 
 
-Fields = TypeVar("Fields", YearMonthResolution, DayTimeResolution)
+Fields = TypeVar("Fields", bound=YearMonthResolution | DayTimeResolution)
 
 
 def _require(kind: type[Fields], value: Fields) -> Fields:

@@ -10,7 +10,6 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from schema_core.base.caching import cached
 from schema_core.base.cursor import Cursor, Repairs, check_digits, check_size
@@ -207,6 +206,7 @@ class TypeStringCursor(Cursor):
         self.index = self.depth = 0
         words: list[str]
         if speculative is None:
+            self.tokens = ()
             words = _TOKEN.findall(text)
         else:
             self.tokens = speculative
@@ -215,15 +215,30 @@ class TypeStringCursor(Cursor):
         self.words = words
         self.keys = words if text.isupper() else [word.upper() for word in words]
 
-    def __getattr__(self, name: str) -> Any:
-        if name != "tokens":
-            raise AttributeError(name)
-        self.tokens = list(tokens(self.text))
+    def tokenize(self) -> Sequence[Token]:
+        """Return the tokens, which are empty before the first call."""
+        self.tokens = self.tokens or list(tokens(self.text))
         return self.tokens
 
     @property
     def key(self) -> str:
         return self.keys[self.index]
+
+    @property
+    def found(self) -> str:
+        self.tokenize()
+        return super().found
+
+    def fail(
+        self,
+        problem: str,
+        *,
+        span: Span | None = None,
+        code: str | None = None,
+        hint: str | None = None,
+    ) -> ParseError:
+        self.tokenize()
+        return super().fail(problem, span=span, code=code, hint=hint)
 
     def accept(self, key: str, *further: str) -> bool:
         if self.keys[self.index] != key:
@@ -233,13 +248,18 @@ class TypeStringCursor(Cursor):
         self.index += 1
         return True
 
-    def expect(self, key: str, *further: str) -> Any:
-        """Return None instead of a token."""
+    def expect(self, key: str, *further: str) -> Token:
+        """Return a token without content, since the tokens are not made."""
         if self.keys[self.index] != key:
             raise self.missing(key)
         self.index += 1
         if further:
             self.expect(*further)
+        return _CONSUMED
+
+
+#: The result of `TypeStringCursor.expect`, which no grammar of types reads.
+_CONSUMED = Token("symbol", "", "", 0, 0)
 
 
 def parse_type(text: str) -> DataType:
@@ -279,12 +299,12 @@ def parse(text: str) -> DataType:
     cursor = TypeStringCursor(text)
     try:
         if is_long and max(map(len, cursor.words)) > MAX_DIGITS:
-            cursor.tokens  # noqa: B018 - checks the digits of all numbers
+            cursor.tokenize()  # checks the digits of all numbers
         return _parse_all(cursor)
     except ParseError as error:
         if error.hint is None and error.span is not None:
             comma = _missing_comma(cursor) if error.code == ParseError.default_code else None
-            error.hint = comma or hint_at(cursor.tokens, error.span.start)
+            error.hint = comma or hint_at(cursor.tokenize(), error.span.start)
         raise
 
 
@@ -295,7 +315,7 @@ def _parse_all(cursor: TypeStringCursor) -> DataType:
     return type_
 
 
-def _missing_comma(cursor: Cursor) -> str | None:
+def _missing_comma(cursor: TypeStringCursor) -> str | None:
     """The hint for a missing comma, with which everything can be parsed."""
 
     def failure(speculative: Sequence[Token]) -> int | None:
@@ -306,7 +326,7 @@ def _missing_comma(cursor: Cursor) -> str | None:
             return inner.index if error.code == ParseError.default_code else None
         return None
 
-    place = Repairs(failure, cursor.tokens, cursor.index).missing_comma()
+    place = Repairs(failure, cursor.tokenize(), cursor.index).missing_comma()
     if place is None:
         return None
     token = cursor.tokens[place]
@@ -318,9 +338,9 @@ def _missing_comma(cursor: Cursor) -> str | None:
 _ENDS = frozenset({"", ",", ">", ")"})
 
 
-def _locate_error(cursor: Cursor, start: int, error: SchemaError) -> ParseError:
+def _locate_error(cursor: TypeStringCursor, start: int, error: SchemaError) -> ParseError:
     """The error of a type with its position."""
-    span = cursor.span_from(cursor.tokens[start].start)
+    span = cursor.span_from(cursor.tokenize()[start].start)
     return ParseError(error.problem, code=error.code, span=span, text=cursor.text)
 
 
@@ -475,7 +495,7 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
             return temporal.YearMonthIntervalType(temporal.YearMonthResolution(unit), days)
         if unit in DAY_TIME:
             return temporal.DayTimeIntervalType(temporal.DayTimeResolution(unit), days, fraction)
-        first = cursor.tokens[start]
+        first = cursor.tokenize()[start]
         raise cursor.fail(f"there is no interval {unit or first.display}", span=first.span)
 
     def raw(self, cursor: TypeStringCursor) -> DataType:
@@ -503,29 +523,29 @@ class _FlinkTypes(TypeGrammar[TypeStringCursor, DataType, RowField]):
 
         return LegacyType(TypeRoot[root], str(read_information(information)))
 
-    #: Printed keywords first, then synonyms.
-    names = {
-        **{kind.keyword: _plain(kind, len(kind.limits)) for kind in atomic.PLAIN},
-        "DATE":       _plain(temporal.DateType, 0),
-        "TIMESTAMP_LTZ": _plain(temporal.LocalZonedTimestampType, 1),
-        "DOUBLE":     double,
-        "TIME":       time,
-        "TIMESTAMP":  timestamp,
-        "INTERVAL":   interval,
-        "ARRAY":      lambda types, cursor: ArrayType(types.element(cursor)),
-        "MULTISET":   lambda types, cursor: MultisetType(types.element(cursor)),
-        "MAP":        lambda types, cursor: MapType(*types.entry(cursor)),
-        "ROW":        lambda types, cursor: RowType(types.row(cursor)),
-        "STRUCTURED": lambda types, cursor: StructuredType(*types.structured(cursor)),
-        "RAW":        raw,
-        "LEGACY":     legacy,
-        "STRING":     lambda types, cursor: STRING,
-        "BYTES":      lambda types, cursor: BYTES,
-        "INTEGER":    _plain(atomic.IntType, 0),
-        "DEC":        _plain(atomic.DecimalType, 2),
-        "NUMERIC":    _plain(atomic.DecimalType, 2),
-    }  # fmt: skip
 
+#: Printed keywords first, then synonyms.
+_FlinkTypes.names = {
+    **{kind.keyword: _plain(kind, len(kind.limits)) for kind in atomic.PLAIN},
+    "DATE":       _plain(temporal.DateType, 0),
+    "TIMESTAMP_LTZ": _plain(temporal.LocalZonedTimestampType, 1),
+    "DOUBLE":     _FlinkTypes.double,
+    "TIME":       _FlinkTypes.time,
+    "TIMESTAMP":  _FlinkTypes.timestamp,
+    "INTERVAL":   _FlinkTypes.interval,
+    "ARRAY":      lambda types, cursor: ArrayType(types.element(cursor)),
+    "MULTISET":   lambda types, cursor: MultisetType(types.element(cursor)),
+    "MAP":        lambda types, cursor: MapType(*types.entry(cursor)),
+    "ROW":        lambda types, cursor: RowType(types.row(cursor)),
+    "STRUCTURED": lambda types, cursor: StructuredType(*types.structured(cursor)),
+    "RAW":        _FlinkTypes.raw,
+    "LEGACY":     _FlinkTypes.legacy,
+    "STRING":     lambda types, cursor: STRING,
+    "BYTES":      lambda types, cursor: BYTES,
+    "INTEGER":    _plain(atomic.IntType, 0),
+    "DEC":        _plain(atomic.DecimalType, 2),
+    "NUMERIC":    _plain(atomic.DecimalType, 2),
+}  # fmt: skip
 
 _FLINK = _FlinkTypes()
 NAMES = _FLINK.names
