@@ -1093,6 +1093,41 @@ def test_clauses_of_newer_servers_are_losses() -> None:
     assert [lost(table) for table in tables] == ["ANNOTATIONS (x 'y')", "CLUSTERING KEY k (a)"]
 
 
+@pytest.mark.parametrize("dialect", ["spark", "duckdb", "trino", "clickhouse"])
+@pytest.mark.parametrize(
+    "action",
+    ["DROP COLUMN a.x", "DROP COLUMN IF EXISTS a.x", "ADD COLUMN IF NOT EXISTS a.y int",
+     "RENAME COLUMN a.x TO y"],
+)  # fmt: skip
+def test_a_change_of_a_field_is_a_loss(dialect: str, action: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a int, b int); ALTER TABLE t {action}", dialect)
+
+    assert [column.name for column in script.tables[0].schema.columns] == ["a", "b"]
+    assert [loss.source for loss in script.tables[0].losses] == [action]
+    assert script.errors == ()
+
+
+def test_a_field_among_columns_that_are_dropped_is_an_error() -> None:
+    script = read_tables(
+        "CREATE TABLE t (a int, b int); ALTER TABLE t DROP COLUMNS (b, a.x)", "spark"
+    )
+
+    assert [column.name for column in script.tables[0].schema.columns] == ["a", "b"]
+    assert [error.code for error in script.errors] == ["syntax"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [("mysql", "ALTER TABLE t RENAME u"), ("mysql", "ALTER TABLE t RENAME AS u"),
+     ("oracle", "RENAME t TO u")],
+)  # fmt: skip
+def test_tables_are_renamed(dialect: str, statement: str) -> None:
+    script = read_tables(f"CREATE TABLE t (a int); {statement}", dialect, strict=True)
+
+    assert [table.path[-1].lower() for table in script.tables] == ["u"]
+    assert script.losses + script.tables[0].losses == ()
+
+
 def test_variables_of_a_script_are_named_by_the_hint() -> None:
     for text in (
         "CREATE TABLE ${db}.t (a int)",

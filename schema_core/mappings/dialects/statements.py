@@ -175,6 +175,11 @@ def _parse_rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             return None, is_complete
 
 
+def _parse_rename_object(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse ``RENAME a TO b`` of Oracle."""
+    return _parse_rename_tables(cursor, script) if script.engine.name == "oracle" else (None, False)
+
+
 def _parse_drop_objects(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     """Parse DROP: tables, also of dropped schemas, leave the script.
 
@@ -331,6 +336,7 @@ STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]
     },
     ("RENAME", "TABLE"): _parse_rename_tables,
     ("RENAME", "TABLES"): _parse_rename_tables,
+    ("RENAME",): _parse_rename_object,
     ("DROP",):           _parse_drop_objects,
     ("USE",):            _parse_use,
     ("SET",):            _parse_setting,

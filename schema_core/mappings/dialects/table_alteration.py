@@ -95,13 +95,19 @@ def _skip_ineffective(cursor: Cursor, table: TableDefinition) -> bool:
     """Parse ``IF EXISTS`` or ``IF NOT EXISTS``; skip the action if it has no effect."""
     if_exists, if_not_exists = cursor.accept("IF", "EXISTS"), cursor.accept("IF", "NOT", "EXISTS")
     token = cursor.token
-    if not (if_exists or if_not_exists) or token.kind not in {"word", "name"}:
+    is_column = token.kind in {"word", "name"} and not _names_field(cursor)
+    if not (if_exists or if_not_exists) or not is_column:
         return False
     name = table.engine.fold_case(token.value, quoted=token.kind == "name")
     has_effect = (table.column(name) is None) == if_not_exists
     if not has_effect:
         grammar.skip_statement(cursor, (",",))
     return not has_effect
+
+
+def _names_field(cursor: Cursor) -> bool:
+    """Return whether a field of a column follows, whose changes are losses: ``DROP COLUMN a.b``."""
+    return cursor.token.kind in {"word", "name"} and cursor.peek().key == "."
 
 
 def _names_column(cursor: Cursor, table: TableDefinition, others: frozenset[str]) -> bool:
@@ -119,7 +125,7 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor, engine)
     if _skip_ineffective(cursor, table):
         return True
-    if grammar.begins(cursor, NOT_COLUMNS):
+    if grammar.begins(cursor, NOT_COLUMNS) or _names_field(cursor):
         return False
     if not cursor.accept("("):
         _insert_column(cursor, table, column(cursor, engine), len(table.columns))
@@ -356,13 +362,12 @@ def _parse_drop(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor, table.engine)
     if _skip_ineffective(cursor, table):
         return True
-    if grammar.begins(cursor, NOT_COLUMNS):
+    if grammar.begins(cursor, NOT_COLUMNS) or _names_field(cursor):
         return False
-    if cursor.accept("("):
-        for _ in grammar.elements(cursor):
-            _drop_column(table, grammar.identifier(cursor, table.engine))
-    else:
-        _drop_column(table, grammar.identifier(cursor, table.engine))
+    is_list = cursor.accept("(")
+    elements = grammar.elements(cursor) if is_list else (None,)
+    for name in [grammar.identifier(cursor, table.engine) for _ in elements]:
+        _drop_column(table, name)
     grammar.skip_until(cursor, (",", ";"))
     return True
 
@@ -416,8 +421,9 @@ def _drop_column(table: TableDefinition, name: str) -> None:
 
 
 def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
-    """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``."""
-    if cursor.accept("TO"):
+    """Parse ``RENAME COLUMN a TO b`` or ``RENAME TO t``, where MySQL allows AS, and to omit TO."""
+    is_table = table.engine.name == "mysql" and cursor.key not in {"COLUMN", "INDEX", "KEY"}
+    if cursor.accept("TO") or (is_table and (cursor.accept("AS") or cursor.peek().key != "TO")):
         new = path(cursor, table.engine)
         table.path = (*table.path[: len(table.path) - 1], *new) if len(new) == 1 else new
         return True
@@ -426,6 +432,8 @@ def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
     _accept_column_word(cursor, table.engine)
     if _skip_ineffective(cursor, table):
         return True
+    if _names_field(cursor):
+        return False
     renamed = parse_existing_column(cursor, table)
     cursor.expect("TO")
     token = cursor.token
