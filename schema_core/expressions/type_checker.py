@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from schema_core import types
+from schema_core.base.text import quantity
 from schema_core.errors import SchemaCoreError, SchemaError, at, similar
 from schema_core.expressions.aggregate_calls import aggregate_call
 from schema_core.expressions.coercion import holds_null, time_attribute
@@ -397,9 +398,8 @@ def wrong_count(functions: Sequence[Function], call: syntax.Call) -> SchemaError
     signatures = [
         function.format(overload) for function in functions for overload in function.overloads
     ]
-    count = len(call.arguments)
     return SchemaError(
-        f"{signatures[0]} called with {count} argument{'' if count == 1 else 's'}",
+        f"{signatures[0]} called with {quantity(len(call.arguments), 'argument')}",
         code="invalid-function-call",
         hint=f"call {' or '.join(signatures)}" if len(signatures) > 1 else None,
         span=call.span,

@@ -17,7 +17,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.paths import UnresolvedPath, join_names, parse_path
 from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask, mask_value
-from schema_core.base.text import escaped
+from schema_core.base.text import escaped, quantity
 from schema_core.catalog.api import Capability
 from schema_core.catalog.changes.column_history import (
     ONE_COLUMN,
@@ -171,7 +171,7 @@ class MigrationPlan:
         """Return the table, the target, the number of steps, and whether rows are rewritten."""
         name = join_names(self.path)
         how = "in place" if self.rewrite is None else f"by a rewrite: {self.rewrite}"
-        count = f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
+        count = quantity(len(self.steps), "step")
         return f"{name} ({TARGETS[self.target].title}): {count}, {how}"
 
     def to_html(self) -> str:

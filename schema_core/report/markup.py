@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from schema_core.base.text import escaped
+from schema_core.base.text import escaped, quantity
 
 
 def text(value: object) -> str:
@@ -63,7 +63,7 @@ def table(
     parts.append(f"<thead>{_row('th', map(text, heads))}</thead>")
     parts += ["<tbody>", *(_row("td", row) for row in shown[:most]), "</tbody>", "</table>"]
     if left_out:
-        parts.append(items([f"{left_out:,} more rows"]))
+        parts.append(items([quantity(left_out, "more row")]))
     return "\n".join(parts)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import typer
 
 from schema_core.base.paths import ObjectIdentifier, join_names, parse_path
-from schema_core.base.text import escaped, quote_identifier
+from schema_core.base.text import escaped, quantity, quote_identifier
 from schema_core.catalog.objects import TableKind
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.commands.compare import iterate_differences
@@ -128,7 +128,7 @@ def snapshot(
             (output / name).write_text(f"{text};\n", encoding="utf-8")
     except OSError as error:
         raise script.report_unable(f"cannot write {output}: {error.strerror}") from None
-    print(f"{len(texts)} file{'' if len(texts) == 1 else 's'} in {output}")
+    print(f"{quantity(len(texts), 'file')} in {output}")
 
 
 def convert(

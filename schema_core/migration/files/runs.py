@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
+from schema_core.base.text import quantity
 from schema_core.catalog.api import Catalog, rolled_back
 from schema_core.catalog.migration_history import (
     CatalogMigration,
@@ -60,8 +61,7 @@ class MigrationResult:
     statements: tuple[str, ...]
 
     def __str__(self) -> str:
-        count = len(self.statements)
-        return f"{self.direction} {self.name}: {count} statement{'' if count == 1 else 's'}"
+        return f"{self.direction} {self.name}: {quantity(len(self.statements), 'statement')}"
 
 
 @dataclass(slots=True)
