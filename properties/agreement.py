@@ -2,9 +2,9 @@
 
     python -m properties.agreement [--files types,expr] [--show N] [--categories] [--raise-floors]
 
-One `python -m properties.answer` per file gets the questions and prints the answers. The figures
-are held against floors.json: cases that agree may not become fewer, answers to what Flink refuses
-("accepted wrongly") may not become more, and nothing may crash.
+One `python -m properties.answer` per file, or for a part of a long one, gets the questions and
+prints the answers. The figures are held against floors.json: cases that agree may not become fewer,
+answers to what Flink refuses ("accepted wrongly") may not become more, and nothing may crash.
 
 Refusals are counted on their own: `refused` is how many cases Flink and the library both refuse,
 `reasons` how many of these have the same kind of reason (syntax, an object that does not exist),
@@ -33,8 +33,9 @@ from properties.scoring import MISSING, agreement, cases, crashes, exact, is_ref
 ROOT = Path(__file__).parent.parent
 FLOORS = Path(__file__).parent / "floors.json"
 PROGRAM = (sys.executable, "-m", "properties.answer")
-#: Files whose questions Spark answers. They take longest, so they start first.
-BY_SPARK = ("values", "values-new-york")
+#: Files whose questions Spark answers -> how many programs share them. They take longest, so they
+#: start first.
+BY_SPARK = {"values": 2, "values-new-york": 1}
 
 #: figure -> which of two is the better one; `cases` belongs to the recording and does not move.
 BETTER = {"meaning": max, "exact": max, "reasons": max, "accepted": min}
@@ -53,6 +54,21 @@ class Score:
     categories: dict[str, Counter[str]] = field(default_factory=dict)
     disagreements: list[str] = field(default_factory=list)
     remark: str = ""
+
+
+def ask_programs(
+    context: list[Question], questions: list[Question], timeout: float, programs: int
+) -> tuple[list[Answer], str]:
+    """The answers of so many programs, each after the context, and a remark as `ask` makes it."""
+    size = -(-len(questions) // programs)
+    parts = [questions[start : start + size] for start in range(0, len(questions), size)]
+    with ThreadPoolExecutor(max_workers=programs) as pool:
+        results = list(pool.map(lambda part: ask([*context, *part], timeout), parts))
+    remarks = [remark for _, remark in results if remark]
+    remarks += [f"the context crashes: {answer}" for part, _ in results
+                for answer in part[: len(context)] if crashes(answer)]  # fmt: skip
+    answers = [answer for part, _ in results for answer in part[len(context) :]]
+    return answers, "\n".join(remarks)
 
 
 def ask(questions: list[Question], timeout: float) -> tuple[list[Answer], str]:
@@ -80,9 +96,10 @@ def score(name: str, corpus: Path, timeout: float) -> Score:
     context = recorded.preamble(corpus)
     pairs = list(recorded.records(name, corpus))
     started = time.perf_counter()
-    answers, result.remark = ask([*context, *(question for question, _ in pairs)], timeout)
+    questions = [question for question, _ in pairs]
+    answers, result.remark = ask_programs(context, questions, timeout, BY_SPARK.get(name, 1))
     result.seconds = time.perf_counter() - started
-    for (question, expected), actual in zip(pairs, answers[len(context) :], strict=False):
+    for (question, expected), actual in zip(pairs, answers, strict=False):
         count = result.categories.setdefault(category(question), Counter())
         for want, got, asked in cases(question, expected, actual):
             figures, agrees = judge(question, want, got)
