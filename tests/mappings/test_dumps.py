@@ -1071,11 +1071,15 @@ def test_a_statement_that_contains_a_table_is_a_loss(dialect: str, statement: st
     assert "TABLE " in script.losses[0].source
 
 
-def test_a_key_after_a_column_of_tsql_is_that_of_the_table() -> None:
-    script = read_tables(
+@pytest.mark.parametrize(
+    "statements",
+    [
         "CREATE TABLE t (a int, b int CONSTRAINT k PRIMARY KEY CLUSTERED (a, b DESC) WITH (X = 1))",
-        "tsql",
-    )
+        "CREATE TABLE t (a int); ALTER TABLE t ADD b int CONSTRAINT k PRIMARY KEY (a, b)",
+    ],
+)
+def test_a_key_after_a_column_of_tsql_is_that_of_the_table(statements: str) -> None:
+    script = read_tables(statements, "tsql")
 
     assert (
         str(script.tables[0].schema.primary_key)

@@ -176,8 +176,8 @@ def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
     Keys that the engine never checks are read: Flink does not enforce keys, either.
     """
     attributes = skip_attributes(cursor)
-    if column.engine.name == "tsql" and cursor.accept("("):
-        column.key_columns = _parse_listed_key(cursor, column.engine)
+    if column.engine.name == "tsql" and cursor.key == "(":
+        column.key_columns = parse_key_columns(cursor, column.engine, column.dropped)
         skip_attributes(cursor)
         return
     column.is_key = not (column.engine.disabled_keys and is_unchecked(attributes))
@@ -187,12 +187,25 @@ def _parse_key(cursor: Cursor, column: ColumnDefinition, start: int) -> None:
         column.disabling = None if column.is_key else loss
 
 
-def _parse_listed_key(cursor: Cursor, engine: Engine) -> tuple[str, ...]:
-    """Parse the columns of a key, which T-SQL allows after a column as well as after a comma."""
+def parse_key_columns(
+    cursor: Cursor, engine: Engine, dropped: list[grammar.Dropped]
+) -> tuple[str, ...]:
+    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
+
+    A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
+    """
+    if not cursor.accept("("):
+        return (grammar.identifier(cursor, engine),)
     names = []
     for _ in grammar.elements(cursor):
+        start = cursor.token.start
         names.append(grammar.identifier(cursor, engine))
-        cursor.accept("ASC") or cursor.accept("DESC")
+        if cursor.key not in {"ASC", "DESC", "TIMESERIES", "AUTOINCREMENT"} and grammar.skip_until(
+            cursor, (",",)
+        ):
+            part = f"PRIMARY KEY ({grammar.excerpt(cursor, start)})"
+            dropped.append(grammar.Dropped(part, start))
+        grammar.skip_until(cursor, (",",))
     return tuple(names)
 
 

@@ -189,6 +189,7 @@ def _insert_column(
         table.reindex_columns()
         default -= place < default
     table.insert_column(default, added)
+    table.adopt_key(added)
 
 
 def _index_of(table: TableDefinition, wanted: ColumnDefinition) -> int:

@@ -13,6 +13,7 @@ from schema_core.mappings.dialects.column_options import (
     column,
     options_of_column,
     parse_description,
+    parse_key_columns,
 )
 from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.grammar import path
@@ -23,7 +24,6 @@ from schema_core.mappings.dialects.table_elements import (
     merge_options,
     parse_element,
     parse_existing_column,
-    parse_key_columns,
     parse_other_table,
     parse_table_comment,
     record_loss,
@@ -188,7 +188,7 @@ def _parse_tail(cursor: Cursor, table: TableDefinition, find: Find) -> None:
 def _parse_key_clause(cursor: Cursor, table: TableDefinition, find: Find) -> bool:
     if not cursor.accept("PRIMARY", "KEY"):
         return False
-    table.key = parse_key_columns(cursor, table)
+    table.key = parse_key_columns(cursor, table.engine, table.dropped)
     return True
 
 

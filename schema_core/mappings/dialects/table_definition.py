@@ -119,5 +119,11 @@ class TableDefinition:
             self._by_name[added.name] = added
             self._by_folded.setdefault(added.name.casefold(), added)
 
+    def adopt_key(self, added: ColumnDefinition) -> None:
+        """Take the key that T-SQL allows to list after a column without a comma."""
+        if added.key_columns:
+            self.key, self.key_name = added.key_columns, added.key_name
+            added.key_columns = ()
+
 
 Find: TypeAlias = Callable[[tuple[str, ...]], TableDefinition | None]

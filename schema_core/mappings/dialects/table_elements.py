@@ -15,6 +15,7 @@ from schema_core.mappings.dialects.column_options import (
     column,
     constraint_name,
     is_unchecked,
+    parse_key_columns,
     skip_attributes,
 )
 from schema_core.mappings.dialects.engines import Engine
@@ -121,8 +122,7 @@ def parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     if not begins_constraint(cursor, table.engine):
         added = column(cursor, table.engine)
         table.columns.append(added)
-        if added.key_columns:
-            table.key, table.key_name = added.key_columns, added.key_name
+        table.adopt_key(added)
         return
     start = cursor.token
     if cursor.accept("LIKE"):
@@ -154,7 +154,7 @@ def declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start:
     Raises:
         ParseError: for what follows a key of ClickHouse: a column without a comma.
     """
-    key = parse_key_columns(cursor, table)
+    key = parse_key_columns(cursor, table.engine, table.dropped)
     attributes = skip_attributes(cursor)
     if table.engine.disabled_keys and is_unchecked(attributes):
         grammar.skip_element(cursor)
@@ -166,26 +166,6 @@ def declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start:
         raise cursor.fail(f"unexpected {cursor.token.display} after the primary key")
     grammar.skip_element(cursor)
     record_loss(cursor, table, start if "ON CONFLICT" in attributes else rest, cursor.token.start)
-
-
-def parse_key_columns(cursor: Cursor, table: TableDefinition) -> tuple[str, ...]:
-    """Parse ``(a, b DESC)``; ClickHouse allows one name without parentheses.
-
-    A key on part of the values, ``(a(10))`` or ``(a WITHOUT OVERLAPS)``, is a loss.
-    """
-    if not cursor.accept("("):
-        return (grammar.identifier(cursor, table.engine),)
-    names = []
-    for _ in grammar.elements(cursor):
-        start = cursor.token.start
-        names.append(grammar.identifier(cursor, table.engine))
-        if cursor.key not in {"ASC", "DESC", "TIMESERIES", "AUTOINCREMENT"} and grammar.skip_until(
-            cursor, (",",)
-        ):
-            part = f"PRIMARY KEY ({grammar.excerpt(cursor, start)})"
-            table.dropped.append(grammar.Dropped(part, start))
-        grammar.skip_until(cursor, (",",))
-    return tuple(names)
 
 
 def parse_existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
