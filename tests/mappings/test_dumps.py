@@ -1140,3 +1140,127 @@ def test_variables_of_a_script_are_named_by_the_hint() -> None:
     ):
         (error,) = read_tables(f"{text}; CREATE TABLE u (a int)", "hive").errors
         assert error.hint == "replace the variables of the script with their values"
+
+
+#: A table of T-SQL before it is renamed.
+OLD_TABLE = "CREATE TABLE dbo.t (a int NOT NULL PRIMARY KEY, b int);\nGO\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "columns"),
+    [
+        ("EXEC sp_rename 'dbo.t', 'u'", {"dbo.u": "ab"}),
+        ("EXEC sp_rename N'[dbo].[t]', N'u', N'OBJECT';", {"dbo.u": "ab"}),
+        ("exec sys.sp_rename @newname = N'u', @objname = N't'", {"dbo.u": "ab"}),
+        ("EXECUTE @result = master..sp_rename t, u", {"dbo.u": "ab"}),
+        ("sp_rename 't', 'u'\nEXEC sp_rename 'u.a', 'c', 'COLUMN'", {"dbo.u": "cb"}),
+        ("EXEC dbo.sp_rename 'dbo.\"t\".[b]', 'c', 'column'", {"dbo.t": "ac"}),
+        ("EXEC sp_rename 'dbo.t.b', 'c'", {"dbo.t": "ac"}),
+        ("IF COL_LENGTH('t', 'a') > 0 EXEC sp_rename 't.a', 'c', 'COLUMN'", {"dbo.t": "cb"}),
+        ("IF COL_LENGTH('t', 'a') > 0\nBEGIN\nEXEC sp_rename 't.a', 'c'\nEND", {"dbo.t": "cb"}),
+    ],
+)
+def test_procedures_of_tsql_rename_tables_and_columns(call: str, columns: dict[str, str]) -> None:
+    script = read_tables(OLD_TABLE + call, "tsql", strict=True)
+
+    (table,) = script.tables
+    names = "".join(column.name for column in table.schema.columns)
+    assert {".".join(table.path): names} == columns
+    assert table.schema.primary_key is not None
+    assert table.schema.primary_key.column_names == (names[0],)
+    assert not (*table.losses, *script.losses)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["sp_rename 'dbo.x', 'y'", "sp_rename 't.ix', 'iy', 'INDEX'", "sp_rename 't.x', 'y', 'COLUMN'",
+     "sp_rename 't', @new", "sp_rename 't'", "sp_rename 't.[a', 'c'", "sp_help 't'"],
+)  # fmt: skip
+def test_a_rename_without_its_object_is_a_loss(call: str) -> None:
+    script = read_tables(f"{OLD_TABLE}EXEC {call}", "tsql", strict=True)
+
+    (table,) = script.tables
+    assert (table.path, len(table.schema.columns)) == (("dbo", "t"), 2)
+    assert f"EXEC {call[:7]}" in lost(script) + lost(table)
+
+
+def test_the_new_name_of_a_column_must_be_new() -> None:
+    script = read_tables(f"{OLD_TABLE}EXEC sp_rename 't.a', 'B', 'COLUMN'", "tsql")
+
+    assert [error.code for error in script.errors] == ["duplicate-column"]
+
+
+TWO_TABLES = "CREATE TABLE d.a (x int) ; CREATE TABLE d.b (y int); CREATE TABLE d.c (z int); "
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "columns", "loss"),
+    [
+        ("clickhouse", "EXCHANGE TABLES d.a AND d.b ON CLUSTER e", {"b": "x", "a": "y"}, ""),
+        ("clickhouse", "EXCHANGE TABLES d.a AND d.b, d.b AND d.c",
+         {"c": "x", "a": "y", "b": "z"}, ""),
+        ("clickhouse", "EXCHANGE TABLES d.a AND d.u", {"u": "x", "b": "y"}, "EXCHANGE TABLES"),
+        ("clickhouse", "EXCHANGE DICTIONARIES d.a AND d.b", {"a": "x"}, "EXCHANGE DICTIONARIES"),
+        ("snowflake", "ALTER TABLE d.a SWAP WITH d.b", {"B": "X", "A": "Y"}, ""),
+        ("snowflake", "ALTER TABLE d.a SWAP WITH d.u", {"U": "X", "B": "Y"}, "ALTER TABLE d.a"),
+    ],
+)  # fmt: skip
+def test_tables_are_exchanged(
+    dialect: str, statement: str, columns: dict[str, str], loss: str
+) -> None:
+    script = read_tables(TWO_TABLES + statement, dialect, strict=True)
+
+    names = {table.path[-1]: table.schema.columns[0].name for table in script.tables}
+    assert {**names, **columns} == names
+    losses = [*script.losses, *(loss for table in script.tables for loss in table.losses)]
+    assert any(entry.source.startswith(loss) for entry in losses) if loss else not losses
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [("mysql", "RENAME TABLE d.a TO d.b"), ("mysql", "ALTER TABLE d.a ADD w int, RENAME TO d.b"),
+     ("tsql", "EXEC sp_rename 'd.a', 'b'")],
+)  # fmt: skip
+def test_a_new_name_of_another_table_is_an_error(dialect: str, statement: str) -> None:
+    script = read_tables(TWO_TABLES + statement, dialect)
+
+    assert [table.path[-1] for table in script.tables] == ["a", "b", "c"]
+    assert [error.code for error in script.errors] == ["table-exists"]
+
+
+@pytest.mark.parametrize("dialect", ["spark", "databricks"])
+def test_columns_that_are_added_with_a_field_are_read(dialect: str) -> None:
+    (table,) = read_tables(
+        "CREATE TABLE t (a int); ALTER TABLE t ADD COLUMNS (c int, a.b DECIMAL(3, 2), d int)",
+        dialect,
+        strict=True,
+    ).tables
+
+    assert [column.name for column in table.schema.columns] == ["a", "c", "d"]
+    assert lost(table) == "a.b DECIMAL(3, 2)"
+
+
+def test_columns_of_mysql_can_be_preceded_by_their_table() -> None:
+    script = read_tables(
+        "CREATE TABLE s.t (t.a INT, `t`.`b` INT, s.t.c INT, PRIMARY KEY (a));\n"
+        "CREATE TABLE u (t.a INT)",
+        "mysql",
+    )
+
+    assert schemas(script) == {
+        "t": "`a` INT NOT NULL, `b` INT, `c` INT, CONSTRAINT `PK_a` PRIMARY KEY (`a`) NOT ENFORCED"
+    }
+    assert [error.message for error in script.errors] == ["the table is 'u', not 't'"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["(SELECT 1 AS a, 2)", "((SELECT 1))", "(WITH q AS (SELECT 1) SELECT * FROM q)",
+     "(WITH q (a) AS (SELECT 1) SELECT a FROM q)", "AS (SELECT 1)", "SELECT 1"],
+)  # fmt: skip
+def test_a_table_of_the_columns_of_a_query_is_refused(query: str) -> None:
+    script = read_tables(f"CREATE TABLE t {query}", "mysql")
+
+    assert [(error.code, error.column) for error in script.errors] == [
+        ("missing-columns", 17 if query.startswith("(") else 16)
+    ]

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
-from schema_core.errors import AlreadyExistsError
+from schema_core.base.lazy import regex
+from schema_core.base.text import Span
+from schema_core.errors import AlreadyExistsError, Gathering
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.control_flow import is_executed
 from schema_core.mappings.dialects.grammar import path
@@ -17,6 +19,7 @@ from schema_core.mappings.dialects.script_definitions import ScriptDefinitions
 from schema_core.mappings.dialects.table_alteration import alter_table
 from schema_core.mappings.dialects.table_creation import create_table
 from schema_core.mappings.dialects.table_definition import TableDefinition
+from schema_core.mappings.dialects.table_elements import require_new_column
 
 #: Words between CREATE and TABLE.
 MODIFIERS = frozenset(
@@ -50,13 +53,7 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
             return existing, True  # the statement has no effect
         if existing is not None:
             if not replaces:
-                raise AlreadyExistsError(
-                    f"the script has already created the table {'.'.join(table.path)!r}",
-                    code="table-exists",
-                    hint="read the dump of one database at a time",
-                    span=table.span,
-                    text=cursor.text,
-                )
+                raise _table_exists(cursor, table.path, table.span)
             script.remove(existing)
         script.add(table)
         return table, True
@@ -73,6 +70,16 @@ def _parse_create(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     if cursor.accept("DOMAIN"):
         return None, grammar.create_domain(cursor, engine, script.types)
     return parse_owner(cursor, script), False
+
+
+def _table_exists(cursor: Cursor, name: tuple[str, ...], span: Span) -> AlreadyExistsError:
+    return AlreadyExistsError(
+        f"the script has already created the table {'.'.join(name)!r}",
+        code="table-exists",
+        hint="read the dump of one database at a time",
+        span=span,
+        text=cursor.text,
+    )
 
 
 def _enter_schema(cursor: Cursor, script: ScriptDefinitions) -> None:
@@ -143,11 +150,33 @@ def _parse_alter(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         if is_conditional:
             grammar.skip_until(cursor, (";",))
         return None, is_conditional
-    before = table.path
-    alter_table(cursor, table)
-    if table.path != before:
-        script.rename_table(table, before)
+    if script.engine.name == "snowflake" and cursor.accept("SWAP", "WITH"):
+        return table, _exchange(script, table.path, path(cursor, script.engine))
+    errors, before = Gathering(), table.path
+    with errors.catching():
+        alter_table(cursor, table)
+    new, table.path = table.path, before
+    with errors.catching():
+        _rename(cursor, script, table, new)
+    errors.raise_all()
     return table, True
+
+
+def _rename(
+    cursor: Cursor, script: ScriptDefinitions, table: TableDefinition, new: tuple[str, ...]
+) -> None:
+    """Change the path of a table.
+
+    Raises:
+        AlreadyExistsError: with code `table-exists`.
+    """
+    before = table.path
+    if new == before:
+        return
+    if script.last_named("path", new) is not None:
+        raise _table_exists(cursor, new, cursor.token.span)
+    table.path = new
+    script.rename_table(table, before)
 
 
 def skip_wait(cursor: Cursor) -> None:
@@ -167,12 +196,37 @@ def _parse_rename_tables(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
         cursor.expect("TO")
         new = script.full_path(path(cursor, script.engine))
         if table is not None:
-            before, table.path = table.path, new
-            script.rename_table(table, before)
+            _rename(cursor, script, table, new)
         is_complete = is_complete and table is not None
         grammar.skip_cluster(cursor)
         if not cursor.accept(","):
             return None, is_complete
+
+
+def _parse_exchange(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse ``EXCHANGE TABLES a AND b, c AND d`` of ClickHouse."""
+    is_complete = True
+    while True:
+        name = path(cursor, script.engine)
+        cursor.expect("AND")
+        is_complete = _exchange(script, name, path(cursor, script.engine)) and is_complete
+        grammar.skip_cluster(cursor)
+        if not cursor.accept(","):
+            return None, is_complete
+
+
+def _exchange(script: ScriptDefinitions, name: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Exchange the paths of two tables; return whether the script declares both."""
+    tables = script.find(name), script.find(other)
+    before, after = (
+        script.full_path(missing) if table is None else table.path
+        for table, missing in zip(tables, (name, other), strict=True)
+    )
+    for table, old, new in zip(tables, (before, after), (after, before), strict=True):
+        if table is not None:
+            table.path = new
+            script.rename_table(table, old)
+    return None not in tables
 
 
 def _parse_rename_object(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
@@ -262,35 +316,109 @@ def _parse_session(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     return None, True
 
 
-#: The arguments of T-SQL's procedure for comments, in their order.
-PROPERTY_ARGUMENTS = (
-    "NAME", "VALUE", "LEVEL0TYPE", "LEVEL0NAME", "LEVEL1TYPE", "LEVEL1NAME", "LEVEL2TYPE",
-    "LEVEL2NAME",
-)  # fmt: skip
+#: T-SQL's procedures that change tables -> their arguments, in their order.
+PROCEDURES = {
+    "SP_ADDEXTENDEDPROPERTY": (
+        "NAME", "VALUE", "LEVEL0TYPE", "LEVEL0NAME", "LEVEL1TYPE", "LEVEL1NAME", "LEVEL2TYPE",
+        "LEVEL2NAME",
+    ),
+    "SP_RENAME": ("OBJNAME", "NEWNAME", "OBJTYPE"),
+}  # fmt: skip
 
 
 def _parse_execute(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
-    """Parse T-SQL's ``EXEC sp_addextendedproperty 'MS_Description', 'comment', ...``."""
-    is_comment = cursor.accept("SYS", ".", "SP_ADDEXTENDEDPROPERTY") or cursor.accept(
-        "SP_ADDEXTENDEDPROPERTY"
-    )
-    if not is_comment:
+    """Parse ``EXEC sys.sp_rename 'dbo.t', 'u'``, ``EXEC @result = sp_rename ...`` of T-SQL."""
+    if cursor.follows("@") and cursor.peek(2).key == "=":
+        cursor.index += 3
+    while cursor.peek().key == ".":  # a schema, or a database whose schema is omitted
+        cursor.advance()
+        while cursor.accept("."):
+            pass
+    name = cursor.token.value.upper()
+    if name not in PROCEDURES or script.engine.name != "tsql":
         return None, False
+    cursor.advance()
+    return _call(cursor, script, name)
+
+
+def _parse_call(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
+    """Parse a call without EXEC, as the first statement of a batch can be."""
+    if script.engine.name != "tsql":
+        return None, False
+    return _call(cursor, script, cursor.tokens[cursor.index - 1].key)
+
+
+def _call(cursor: Cursor, script: ScriptDefinitions, procedure: str) -> Outcome:
+    """Parse the arguments of a procedure, which are literals, and apply it."""
     arguments: dict[str, str] = {}
-    names = iter(PROPERTY_ARGUMENTS)
+    names = iter(PROCEDURES[procedure])
     while cursor.token.kind != "end" and cursor.key != ";":
         name = next(names, "")
-        if cursor.accept("@"):
+        if cursor.follows("@") and cursor.peek(2).key == "=":
+            cursor.advance()
             name = cursor.advance().key
             cursor.expect("=")
-        arguments[name] = cursor.advance().value
+        if cursor.token.kind == "symbol":
+            return None, False
+        arguments[name] = "" if cursor.key == "NULL" else cursor.token.value
+        cursor.advance()
         if not cursor.accept(","):
             break
+    if procedure == "SP_RENAME":
+        return _rename_object(cursor, script, arguments)
+    return _add_comment(script, arguments)
+
+
+def _rename_object(cursor: Cursor, script: ScriptDefinitions, arguments: dict[str, str]) -> Outcome:
+    """Rename a table or a column, whose new name is not parsed; other objects are losses."""
+    name, new = split_name(arguments.get("OBJNAME", "")), arguments.get("NEWNAME", "")
+    kind = arguments.get("OBJTYPE", "").upper()
+    if not name or not new or kind not in {"", "OBJECT", "COLUMN"}:
+        return (script.find(name[:-1]) if len(name) > 1 else None), False
+    if kind != "COLUMN" and (table := script.find(name)) is not None:
+        _rename(cursor, script, table, (*table.path[:-1], new))
+        return table, True
+    table = script.find(name[:-1]) if len(name) > 1 and kind != "OBJECT" else None
+    renamed = None if table is None else table.column(name[-1])
+    if table is None or renamed is None:
+        return table, False
+    require_new_column(cursor, table, new, cursor.token.span, renamed)
+    table.rename_column(renamed, new)
+    return table, True
+
+
+#: A part of a name in a string: ``[a]``, ``"a"`` or ``a``.
+_NAME_PART = regex(r'\[((?:[^\]]|\]\])*)\]|"((?:[^"]|"")*)"|([^.\[\]"]*)')
+
+
+def split_name(text: str) -> tuple[str, ...]:
+    """Return the parts of a name of T-SQL in a string; none if it is malformed.
+
+    >>> split_name("shop..[my.table].a")
+    ('shop', 'dbo', 'my.table', 'a')
+    """
+    parts, position = [], 0
+    while (match := _NAME_PART.match(text, position)) is not None:
+        bracketed, quoted, plain = match.groups()
+        if bracketed is not None:
+            parts.append(bracketed.replace("]]", "]"))
+        else:
+            parts.append(quoted.replace('""', '"') if quoted is not None else plain or "dbo")
+        if match.end() == len(text):
+            return tuple(parts) if text else ()
+        if text[match.end()] != ".":
+            return ()
+        position = match.end() + 1
+    return ()
+
+
+def _add_comment(script: ScriptDefinitions, arguments: dict[str, str]) -> Outcome:
+    """Set the comment of a table or a column; other properties are losses."""
     kinds = [arguments.get(f"LEVEL{level}TYPE", "").upper() for level in (1, 2)]
     if arguments.get("NAME") != "MS_Description" or kinds[0] != "TABLE":
         return None, False
     table = script.find((arguments.get("LEVEL0NAME", ""), arguments.get("LEVEL1NAME", "")))
-    if table is None or kinds[1] not in {"", "NULL", "COLUMN"}:
+    if table is None or kinds[1] not in {"", "COLUMN"}:
         return table, False
     if kinds[1] != "COLUMN":
         table.comment = arguments.get("VALUE")
@@ -312,7 +440,7 @@ def _parse_conditional(cursor: Cursor, script: ScriptDefinitions) -> Outcome:
     is_open = cursor.key == "BEGIN" or cursor.tokens[cursor.index - 1].key == "THEN"
     script.blocks += is_open
     for words, read in STATEMENTS.items():
-        if words[0] in {"CREATE", "DROP", "ALTER"} and cursor.accept(*words):
+        if words[0] in {"CREATE", "DROP", "ALTER", "EXEC", "EXECUTE"} and cursor.accept(*words):
             outcome = read(cursor, script)
             if not is_open:
                 script.condition = () if script.blocks else None
@@ -344,4 +472,6 @@ STATEMENTS: dict[tuple[str, ...], Callable[[Cursor, ScriptDefinitions], Outcome]
     ("IF",):             _parse_conditional,
     ("EXEC",):           _parse_execute,
     ("EXECUTE",):        _parse_execute,
+    **{(name,): _parse_call for name in PROCEDURES},
+    ("EXCHANGE", "TABLES"): _parse_exchange,
 }  # fmt: skip

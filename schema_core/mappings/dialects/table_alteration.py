@@ -28,6 +28,7 @@ from schema_core.mappings.dialects.table_elements import (
     parse_existing_column,
     parse_table_comment,
     record_loss,
+    require_new_column,
 )
 
 
@@ -130,16 +131,16 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
     if not cursor.accept("("):
         _insert_column(cursor, table, column(cursor, engine), len(table.columns))
         return True
-    is_read = True
     for _ in grammar.elements(cursor):  # several columns, in Oracle also constraints
         start = cursor.token.start
-        if not begins_constraint(cursor, engine):
+        is_constraint = begins_constraint(cursor, engine)
+        if not is_constraint and not _names_field(cursor):
             _insert_column(cursor, table, column(cursor, engine), len(table.columns))
-        elif not _parse_added_constraint(cursor, table):
+        elif not is_constraint or not _parse_added_constraint(cursor, table):
             grammar.skip_until(cursor, (",",))
             record_loss(cursor, table, start, cursor.token.start)
     grammar.skip_until(cursor, (",", ";"))  # CASCADE
-    return is_read
+    return True
 
 
 def _parse_added_constraint(cursor: Cursor, table: TableDefinition) -> bool:
@@ -175,10 +176,7 @@ def _insert_column(
     Raises:
         ParseError: with code `duplicate-column`.
     """
-    existing = table.column(added.name)
-    if existing is not None and existing is not replaced:
-        problem = f"the table has a column {added.name!r} already"
-        raise cursor.fail(problem, code="duplicate-column", span=added.span)
+    require_new_column(cursor, table, added.name, added.span, replaced)
     if cursor.accept("FIRST"):
         default = 0
     elif cursor.accept("AFTER"):
@@ -439,9 +437,7 @@ def _parse_rename(cursor: Cursor, table: TableDefinition) -> bool:
     cursor.expect("TO")
     token = cursor.token
     name = grammar.identifier(cursor, table.engine)
-    if (existing := table.column(name)) is not None and existing is not renamed:
-        problem = f"the table has a column {name!r} already"
-        raise cursor.fail(problem, code="duplicate-column", span=token.span)
+    require_new_column(cursor, table, name, token.span, renamed)
     table.rename_column(renamed, name)
     return True
 

@@ -50,7 +50,7 @@ def create_table(
             cursor.accept("LINEAR")
             grammar.skip_token(cursor)
             table.dropped.append(grammar.drop_text(cursor, clause))
-        if not cursor.accept("("):
+        if not cursor.accept("(") or _begins_query(cursor):
             raise _no_columns(cursor)
         _parse_elements(cursor, table, find)
     for definition in filter(None, map(table.column, table.not_null)):
@@ -63,6 +63,12 @@ def create_table(
         raise _no_columns(cursor)
     _require_distinct(cursor, table)
     return table
+
+
+def _begins_query(cursor: Cursor) -> bool:
+    """Return whether a query follows rather than columns: ``SELECT``, ``WITH q AS (`` or ``(``."""
+    has_name = cursor.key == "WITH" and cursor.peek(2).key in {"AS", "("}
+    return has_name or cursor.key in {"SELECT", "("}
 
 
 def _parse_elements(cursor: Cursor, table: TableDefinition, find: Find) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from schema_core.base.cursor import Cursor
+from schema_core.base.text import Span
 from schema_core.errors import UnsupportedError
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.column_options import (
@@ -120,6 +121,8 @@ def begins_constraint(cursor: Cursor, engine: Engine) -> bool:
 def parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     """Parse a column, the primary key, or another constraint, which is dropped."""
     if not begins_constraint(cursor, table.engine):
+        if table.engine.name == "mysql":
+            _skip_own_name(cursor, table)
         added = column(cursor, table.engine)
         table.columns.append(added)
         table.adopt_key(added)
@@ -148,6 +151,21 @@ def parse_element(cursor: Cursor, table: TableDefinition, find: Find) -> None:
     table.dropped.append(grammar.drop_text(cursor, start.start))
 
 
+def _skip_own_name(cursor: Cursor, table: TableDefinition) -> None:
+    """Skip the name of the table before that of a column, which MySQL 5.7 allows.
+
+    Raises:
+        ParseError: for the name of another table.
+    """
+    if cursor.peek().key != ".":
+        return
+    span = cursor.token.span
+    *names, _ = path(cursor, table.engine)
+    cursor.index -= 1
+    if table.engine.comparable_name(names[-1]) != table.engine.comparable_name(table.path[-1]):
+        raise cursor.fail(f"the table is {table.path[-1]!r}, not {names[-1]!r}", span=span)
+
+
 def declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start: int) -> None:
     """Parse the columns and attributes of a primary key; one that rows may violate is a loss.
 
@@ -166,6 +184,24 @@ def declare_key(cursor: Cursor, table: TableDefinition, name: str | None, start:
         raise cursor.fail(f"unexpected {cursor.token.display} after the primary key")
     grammar.skip_element(cursor)
     record_loss(cursor, table, start if "ON CONFLICT" in attributes else rest, cursor.token.start)
+
+
+def require_new_column(
+    cursor: Cursor,
+    table: TableDefinition,
+    name: str,
+    span: Span,
+    replaced: ColumnDefinition | None = None,
+) -> None:
+    """Refuse the name of a column that another column than `replaced` has.
+
+    Raises:
+        ParseError: with code `duplicate-column`.
+    """
+    existing = table.column(name)
+    if existing is not None and existing is not replaced:
+        problem = f"the table has a column {name!r} already"
+        raise cursor.fail(problem, code="duplicate-column", span=span)
 
 
 def parse_existing_column(cursor: Cursor, table: TableDefinition) -> ColumnDefinition:
