@@ -130,6 +130,13 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ),
     ("cli/script.py", "schema_core.spark.jobs"): "only a statement that is interrupted needs it",
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",
+    ("cli/commands/tables.py", "schema_core.mappings.dialects.dump_files"): (
+        "only `convert` reads dumps"
+    ),
+    ("mappings/dialects/api.py", "schema_core.mappings.dialects.dump_files"): "it imports gzip",
+    ("mappings/dialects/api.py", "schema_core.mappings.dialects.condensation"): (
+        "only long scripts are condensed"
+    ),
     ("connectors/datagen.py", "schema_core.connectors.datagen_rows"): IN_JOBS,
     ("connectors/datagen.py", "schema_core.spark.session.frames"): IN_JOBS,
     ("environment/operations/create_table.py", "schema_core.environment.jobs.recovery"): (

@@ -11,9 +11,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
-from typing import NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from schema_core.base.lazy import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
 
 #: Limits of input, nesting and digits. Printing a level of a row type takes up to nine of Python's
 #: 1,000 frames.
@@ -126,12 +131,32 @@ def quantity(number: int, noun: str) -> str:
 
 
 _NEWLINE = regex("\n")
+_FIRST = itemgetter(0)
 
 
 @lru_cache(maxsize=2)
 def line_starts(text: str) -> list[int]:
     """Return the offset of every line; cached, since a script may have many errors."""
     return [0, *(match.end() for match in _NEWLINE.finditer(text))]
+
+
+class PartialText(str):
+    r"""A text that consists of parts of a longer one, in which its positions are.
+
+    `parts` are the offset of each part, and its line and column in the longer text.
+
+    >>> position(PartialText("a\nz", [(0, 1, 1), (2, 70, 3)]), 2)
+    (70, 3)
+    """
+
+    __slots__ = ("parts",)
+    parts: Sequence[tuple[int, int, int]]
+
+    def __new__(cls, text: str, parts: Sequence[tuple[int, int, int]]) -> Self:
+        """Take the parts of a text, the first of which begins at 0."""
+        self = super().__new__(cls, text)
+        self.parts = parts
+        return self
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
@@ -142,7 +167,12 @@ def position(text: str, offset: int) -> tuple[int, int]:
     """
     starts = line_starts(text)
     line = bisect_right(starts, offset)
-    return line, offset - starts[line - 1] + 1
+    column = offset - starts[line - 1] + 1
+    if not isinstance(text, PartialText):
+        return line, column
+    start, first_line, first_column = text.parts[bisect_right(text.parts, offset, key=_FIRST) - 1]
+    lines = line - bisect_right(starts, start)
+    return first_line + lines, column if lines else first_column + offset - start
 
 
 # --- tokens --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple
 
 import typer
 
@@ -24,7 +24,7 @@ from schema_core.cli.config import ALLOWED
 from schema_core.cli.findings import DASH, STDIN, diagnostic_findings, print_lines, text_lines
 from schema_core.environment.config import EnvironmentSettings
 from schema_core.environment.plans.dry_run import dry_run_session, dry_run_statement
-from schema_core.errors import Diagnostic, SchemaCoreError, SchemaError, similar
+from schema_core.errors import Diagnostic, ExternalError, SchemaCoreError, SchemaError, similar
 from schema_core.migration.files.variables import FilledScript, keep_variables, list_variables
 from schema_core.sql.parser import parse_statements
 from schema_core.sql.statement_syntax import Alter, CreateTable, ObjectKind, RenameTo
@@ -57,25 +57,38 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
     Exits with 2 if the file cannot be read or is empty.
     """
-    try:
-        if not is_stdin(path):
-            with path.open("rb") as file:
-                content = file.read(4 * limit + 8)
-        elif sys.stdin is None:
-            raise unreadable_exit(path, "it is closed")
-        else:
-            content = sys.stdin.buffer.read(4 * limit + 8)
+    with open_binary(path) as file:
+        content = file.read(4 * limit + 8)
         if content.startswith((b"\xff\xfe", b"\xfe\xff")):
             raise unreadable_exit(path, "it is UTF-16 text; save it as UTF-8")
         text = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read(limit + 1)
+    if is_blank(text):
+        raise unreadable_exit(path, EMPTY)
+    return text
+
+
+@contextmanager
+def open_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a file or stdin; exits with 2 if it cannot be opened or read."""
+    try:
+        if not is_stdin(path):
+            with path.open("rb") as file:
+                yield file
+        elif sys.stdin is None:
+            raise unreadable_exit(path, "it is closed")
+        else:
+            yield sys.stdin.buffer
     except UnicodeDecodeError:
         raise unreadable_exit(path, "it is not UTF-8 text") from None
+    except ExternalError as error:
+        raise unreadable_exit(path, error.problem) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise unreadable_exit(path, reason or str(error)) from None
-    if is_blank(text):
-        raise unreadable_exit(path, "it is empty")
-    return text
+
+
+#: Why a file without statements is refused.
+EMPTY = "it is empty"
 
 
 class ScriptTables(NamedTuple):

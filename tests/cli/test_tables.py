@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -80,6 +81,19 @@ def test_tables_are_converted() -> None:
     assert "a: t: DEFAULT 'x' is dropped" in done.stderr
     back = call("convert", "-", "--from", "flink", "--to", "trino", given=done.stdout)
     assert (0, True) == (back.exit_code, back.stdout.startswith('CREATE TABLE "a" ('))
+
+
+def test_a_compressed_dump_of_any_length_is_converted(tmp_path: Path) -> None:
+    file = tmp_path / "dump.sql.gz"
+    rows = "INSERT INTO a VALUES (1);\n" * 50_000
+    file.write_bytes(gzip.compress(f"CREATE TABLE a (x int);\n{rows}GRANTED;".encode(), 1))
+
+    done = call("convert", file, "--from", "mysql")
+
+    assert (0, "CREATE TABLE `a` (\n  `x` INT\n);\n") == (done.exit_code, done.stdout)
+    assert f"{file}:50002:1: script: GRANTED is dropped" in done.stderr
+    file.write_bytes(file.read_bytes()[:-20])
+    assert 2 == call("convert", file, "--from", "mysql").exit_code
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import typer
 
 from schema_core.base.paths import ObjectIdentifier, join_names, parse_path
-from schema_core.base.text import escaped, quantity, quote_identifier
+from schema_core.base.text import PartialText, escaped, is_blank, quantity, quote_identifier
 from schema_core.catalog.objects import TableKind
 from schema_core.cli import UNREADABLE, WRONG, script
 from schema_core.cli.commands.compare import iterate_differences
@@ -141,11 +141,17 @@ def convert(
 ) -> None:
     """Convert CREATE TABLE statements from one SQL dialect to another.
 
+    A dump may have any length, and be compressed by gzip; its rows are skipped.
     Losses, and errors of statements that cannot be read, are printed on stderr; the other tables
     are converted. Exits with 1 if there are errors, or with `--on-loss error` if values would
     change, with 2 if the file cannot be read.
     """
-    text = script.read_text(file)
+    from schema_core.mappings.dialects.dump_files import read_definitions
+
+    with script.exit_on_error(file, None), script.open_binary(file) as stream:
+        text = read_definitions(stream, source)
+    if is_blank(text) and not isinstance(text, PartialText):
+        raise script.unreadable_exit(file, script.EMPTY)
     with script.exit_on_error(file, None):
         dump = read_tables(text, source)
         statements = [

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import lru_cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.cursor import Cursor, check_size
 from schema_core.base.lazy import dataclass, regex
 from schema_core.base.plugins import needs
 from schema_core.base.secrets import mask
-from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token, position
+from schema_core.base.text import MAX_DEPTH, MAX_TEXT, PartialText, Span, Token, position
 from schema_core.catalog.objects import CatalogTable, Options, TableDistribution
 from schema_core.errors import Diagnostic, Gathering, ParseError, UnsupportedError, at, within
 from schema_core.mappings.dialects.engines import ENGINES, Engine, engine
@@ -41,6 +41,9 @@ from schema_core.mappings.loss import Loss, Policy, enforce
 from schema_core.schema.resolve import SchemaResolver
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.unresolved import Schema
+
+if TYPE_CHECKING:
+    from schema_core.mappings.dialects.dump_files import DumpSource
 
 DIALECTS: tuple[str, ...] = (*ENGINES, FLINK)
 
@@ -143,6 +146,7 @@ def read_table(text: str, dialect: str = "postgres") -> ForeignTable:
         table = _flink_table(_require_single(list(script.tables.values()), text), text)
         return replace(table, losses=(*table.losses, *_losses_of_script(script.dropped, text)))
     source = engine(dialect)
+    text = _without_rows(text, source)
     with within(text):
         definitions = _script(text, source)
         definitions.errors.raise_all()
@@ -183,7 +187,6 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
     table. With `strict`, the errors are raised.
 
     Raises:
-        ParseError: with code `limit-exceeded`.
         NotFoundError: with code `unknown-dialect`.
         SchemaCoreError: if `strict`, for all errors: of other strings a ParseError; with code
             `invalid-statement`; `type-not-supported`; with code `missing-columns` for a table
@@ -221,6 +224,7 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
         dropped = script.dropped
     else:
         source = engine(dialect)
+        text = _without_rows(text, source)
         with within(text):
             definitions = _script(text, source)
         errors = definitions.errors
@@ -243,14 +247,45 @@ def read_tables(text: str, dialect: str = "postgres", *, strict: bool = False) -
     )
 
 
+def read_dump(
+    source: DumpSource,
+    dialect: str = "postgres",
+    *,
+    strict: bool = False,
+    encoding: str | None = None,
+) -> ForeignScript:
+    """Read all tables of a dump of any length, as `read_tables` does.
+
+    `source` is a file, or a stream of bytes or strings. Bytes may be compressed by gzip; they are
+    UTF-8, or UTF-16 with a byte order mark, or have an `encoding`. Memory is needed for the
+    definitions, not for the rows.
+
+    Raises:
+        OSError: for a file that cannot be opened.
+        ExternalError: with code `unreadable-file`.
+        SchemaCoreError: as `read_tables`.
+
+    >>> import io
+    >>> stream = io.StringIO("CREATE TABLE t (a int); INSERT INTO t VALUES (1);")
+    >>> [table.path for table in read_dump(stream, "sqlite").tables]
+    [('t',)]
+    """
+    from schema_core.mappings.dialects.dump_files import read_definitions
+
+    require_instance(dialect, str, "dialect")
+    return read_tables(read_definitions(source, dialect, encoding), dialect, strict=strict)
+
+
+def _without_rows(text: str, dialect: Engine) -> str:
+    """Return a script; one of more than `MAX_TEXT` characters without its rows."""
+    if len(require_instance(text, str, "text")) <= MAX_TEXT or isinstance(text, PartialText):
+        return text
+    from schema_core.mappings.dialects.condensation import condense
+
+    return condense((text,), dialect.name)
+
+
 def _script(text: str, dialect: Engine) -> ScriptDefinitions:
-    if len(require_instance(text, str, "text")) > MAX_TEXT:
-        raise ParseError(
-            f"a script of {len(text):,} characters exceeds the maximum of {MAX_TEXT:,}",
-            code="limit-exceeded",
-            hint="dump without rows: pg_dump --schema-only, mysqldump --no-data",
-            span=Span(0, 1),
-        )
     return parse_script(text, dialect, lambda source, span: list(tokens(source, dialect, span)))
 
 
@@ -422,10 +457,11 @@ def tokens(text: str, dialect: Engine, span: Span | None = None) -> Iterator[Tok
     Raises:
         ParseError: with code `limit-exceeded`, or `syntax`.
     """
-    check_size(text)
     from sqlglot.errors import SqlglotError
 
     start, stop = (0, len(text)) if span is None else (span.start, span.stop)
+    if stop - start > MAX_TEXT:
+        check_size(text[start:stop])
     try:
         result = list(_iterate_tokens(text, start, stop, dialect.name))
     except SqlglotError as error:

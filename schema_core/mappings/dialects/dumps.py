@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from schema_core.base.lazy import dataclass, regex
-from schema_core.base.text import Span
+from schema_core.base.text import PartialText, Span
 from schema_core.mappings.dialects.engines import ENGINES
 from schema_core.mappings.dialects.types import STRUCTS
 
@@ -156,11 +156,12 @@ _ELEMENT = regex(
 _RULE = regex(r"CREATE\s+(?:OR\s+REPLACE\s+)?RULE\b", re.IGNORECASE)
 _BLOCK = regex(r"DECLARE\b|BEGIN\b(?!\s*(?:;|TRAN|WORK|NAME))|<<", re.IGNORECASE)
 _COPY = regex(r"COPY\b.*\bFROM\s+STDIN\b", re.IGNORECASE | re.DOTALL)
-_LAST_LINE = regex(r"^\\\.[ \t]*\r?$", re.MULTILINE)
+#: The line that ends the data of COPY.
+LAST_LINE = regex(r"^\\\.[ \t]*\r?$", re.MULTILINE)
 _DELIMITER = regex(r"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 
 #: A line that starts a definition; one in the middle of a section may belong to another statement.
-_DEFINITION = regex(
+DEFINITION = regex(
     r"^[ \t]*(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b[^\n]*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -168,7 +169,8 @@ _DEFINITION = regex(
 _UNINDENTED = regex(
     r"^(?:CREATE|ALTER|COMMENT[ \t]+ON|DROP|INSERT|USE|SET|COPY|GRANT|DELIMITER)\b", re.MULTILINE
 )
-_TABLE = regex(r"^[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE)
+#: A line that starts a CREATE TABLE.
+TABLE = regex(r"^[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE | re.MULTILINE)
 _TABLE_AFTER_ROWS = regex(r"\)[ \t]*CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b", re.IGNORECASE)
 
 
@@ -177,7 +179,7 @@ def next_statement(text: str, section: Section) -> int | None:
     first_line_end = text.find("\n", section.start, section.stop)
     if first_line_end < 0:
         return None
-    pattern = _UNINDENTED if section.kind is SectionKind.ROUTINE else _DEFINITION
+    pattern = _UNINDENTED if section.kind is SectionKind.ROUTINE else DEFINITION
     match = pattern.search(text, first_line_end + 1, section.stop)
     return match.start() if match else None
 
@@ -188,9 +190,17 @@ def hides_table(text: str, section: Section) -> bool:
     if section.kind is not SectionKind.DATA:
         start = _end_of_line(text, start) + 1
     return (
-        _TABLE.search(text, start, section.stop) is not None
+        TABLE.search(text, start, section.stop) is not None
         or _TABLE_AFTER_ROWS.search(text, section.start, section.stop) is not None
     )
+
+
+def is_rows(text: str, section: Section) -> bool:
+    """Return whether a statement adds or changes rows; such statements are not tokenized."""
+    return section.kind is SectionKind.STATEMENT and _ROWS.match(text, section.start) is not None
+
+
+_ROWS = regex(r"(?:INSERT|REPLACE\s+INTO|UPDATE|DELETE)\b", re.IGNORECASE)
 
 
 def find_stray_quote(text: str, section: Section) -> int | None:
@@ -217,14 +227,20 @@ _VALUES = regex(r"(?:INSERT|REPLACE)\b[^(;']*(?:\([^()']*\)[^(;']*)?\bVALUES?\b"
 
 @dataclass(slots=True)
 class Splitter:
-    """Finds the sections of a script one after another; `position` is where the next one begins."""
+    """Finds the sections of a script one after another; `position` is where the next one begins.
+
+    `data` is the start of the COPY whose data follows. `reached` and `depth` are where the last
+    statement that ended with the text was outside of literals last, and in how many brackets.
+    """
 
     text: str
     engine: str
     position: int = 0
     delimiter: str = ";"
     lexis: Lexis = field(default_factory=Lexis)
-    _data: int | None = None  # the start of the COPY whose data follows
+    data: int | None = None
+    reached: int = 0
+    depth: int = 0
     _lines: list[int] | None = None  # where lines that end a batch start
     _tables: list[int] = field(default_factory=list)
     _definitions: list[int] | None = None  # tables and columns, also within literals
@@ -237,8 +253,8 @@ class Splitter:
 
     def next(self) -> Section | None:
         """Return the next section, or None at the end of the script."""
-        if self._data is not None:
-            return self._copy_data(self._data)
+        if self.data is not None:
+            return self._copy_data(self.data)
         start = self._skip_blank()
         if isinstance(start, Section) or start is None:
             return start
@@ -253,7 +269,7 @@ class Splitter:
 
     def resume(self, position: int) -> None:
         """Continue within a section that was read already."""
-        self.position, self._data = position, None
+        self.position, self.data = position, None
 
     def is_harmless(self, section: Section) -> bool:
         """Return whether a command of a client cannot change a table."""
@@ -285,6 +301,14 @@ class Splitter:
                 if position <= place and not _FIELDS.search(text, before, place + 1):
                     return place
         return None
+
+    def end_of_head(self, section: Section) -> int:
+        """Return where the values of a statement of rows begin, or its first literal or bracket."""
+        match = _VALUES.match(self.text, section.start, section.stop)
+        if match is not None:
+            return match.end()
+        first = _special(self.engine, self.delimiter).search(self.text, section.start, section.stop)
+        return section.stop if first is None else first.start()
 
     def _skip_literals(self, position: int, stop: int) -> int:
         """Return the end of the last literal, quoted name or comment that starts before `stop`."""
@@ -320,13 +344,14 @@ class Splitter:
         return Section(SectionKind.STATEMENT, start, len(self.text), problem, begin)
 
     def _statement(self, start: int) -> Section:
-        text = self.text
+        text, lexis = self.text, self.lexis
         kind = self._kind(start)
         is_view = _VIEW.match(text, start) is not None
         is_batch = self._ends_with_line(start, kind, is_view)
         block = _Block(self.engine)
-        brackets, position = 0, start
+        brackets, position, begin, word = 0, start, start, ""
         pattern = _special(self.engine, self.delimiter)
+        tuples = _tuples(self.engine, self.delimiter)
         while match := pattern.search(text, position):
             word, begin = match.group(), match.start()
             if kind is SectionKind.ROUTINE and brackets <= 0:
@@ -350,14 +375,23 @@ class Splitter:
                     )
                 ):
                     return self._finish(kind, start, begin, position)
-            elif word in {"(", ")"}:
-                brackets += 1 if word == "(" else -1
+            elif word == "(":
+                run = tuples.match(text, begin) if kind is SectionKind.STATEMENT else None
+                if run is None:
+                    brackets += 1
+                else:
+                    position = run.end()
+            elif word == ")":
+                brackets -= 1
             else:
                 end = self._end_of(word, match, is_run=kind is SectionKind.STATEMENT)
                 if end is None:
                     self.position = len(text)
+                    self.reached, self.depth = begin, brackets
                     return self._unclosed(start, begin)
                 position = end
+        is_in_comment = position == len(text) and word in lexis.comments
+        self.reached, self.depth = begin if is_in_comment else position, brackets
         section = self._finish(kind, start, len(text), len(text))
         if kind is SectionKind.ROUTINE and not is_batch:
             block.add(text, position, len(text))
@@ -377,8 +411,8 @@ class Splitter:
             return False
         if brackets <= 0 and self.lexis.begins is not None:
             return True
-        is_table = kind is SectionKind.STATEMENT and _TABLE.match(text, begin) is not None
-        return is_table and (brackets > 0 or _TABLE.match(text, start) is not None)
+        is_table = kind is SectionKind.STATEMENT and TABLE.match(text, begin) is not None
+        return is_table and (brackets > 0 or TABLE.match(text, start) is not None)
 
     def _kind(self, start: int) -> SectionKind:
         is_routine = (
@@ -402,7 +436,7 @@ class Splitter:
         if self._lines is None:
             pattern = re.compile(self.lexis.ends or r"(?!)", re.MULTILINE | re.IGNORECASE)
             self._lines = [match.start() for match in pattern.finditer(self.text)]
-            self._tables = [match.start() for match in _TABLE.finditer(self.text)]
+            self._tables = [match.start() for match in TABLE.finditer(self.text)]
         place = bisect_left(self._lines, start)
         if self.lexis.whole_batches:
             return kind is SectionKind.ROUTINE or place < len(self._lines)
@@ -414,13 +448,13 @@ class Splitter:
     def _finish(self, kind: SectionKind, start: int, stop: int, position: int) -> Section:
         self.position = position
         if self.lexis.dollars and _COPY.match(self.text, start, stop):
-            self._data = start
+            self.data = start
         return Section(kind, start, stop)
 
     def _copy_data(self, start: int) -> Section:
-        self._data = None
+        self.data = None
         begin = min(_end_of_line(self.text, self.position) + 1, len(self.text))
-        last = _LAST_LINE.search(self.text, begin)
+        last = LAST_LINE.search(self.text, begin)
         if last is None:
             self.position = len(self.text)
             problem = "unterminated COPY data"
@@ -502,6 +536,31 @@ def _literals(engine: str, *, escapes: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=64)
+def _tuples(engine: str, delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of lists in brackets, separated by commas, in which no statement ends.
+
+    They are on one line each, with other lists of one level, without comments and without quotes of
+    more than one character. It saves a search for each of their brackets and literals.
+    """
+    lexis = LEXES[engine]
+    if lexis.triple_quotes:
+        return re.compile(r"(?!)")
+    quoted = [
+        (r"(?<!\w)[nNxXbB]?'" if quote == "'" else re.escape(quote))
+        + (
+            _BRACKETED.pattern
+            if quote == "["
+            else _closing(quote, escapes=quote in lexis.escaping).pattern
+        )
+        for quote in lexis.quotes
+    ]
+    special = re.escape("".join({*"()'\"`[]-/#$\n\\", *delimiter}))
+    inner = "|".join([rf"[^{special}\w]++", r"\w++(?!')", *quoted, "-(?!-)"])
+    inner = rf"(?:{inner}|\((?:{inner})*+\))*+"
+    return re.compile(rf"\({inner}\)(?:\s*,\s*\({inner}\))*+", re.DOTALL)
+
+
+@lru_cache(maxsize=64)
 def _blank(engine: str) -> re.Pattern[str]:
     """Return the pattern of blanks, line comments and lines between statements."""
     lexis = LEXES[engine]
@@ -524,7 +583,7 @@ def _special(engine: str, delimiter: str) -> re.Pattern[str]:
     parts = []
     if lexis.ends:
         parts.append(f"(?P<line>{lexis.ends})")
-    parts.append(f"(?P<begins>{lexis.begins or _TABLE.pattern})")
+    parts.append(f"(?P<begins>{lexis.begins or TABLE.pattern})")
     parts.append(re.escape(delimiter))
     if lexis.triple_quotes:
         parts += ['"""', "'''"]
@@ -625,7 +684,8 @@ def with_version_comments(text: str, engine: str) -> str:
     for span in _version_comments(text):
         pieces += [text[done : span.start], " " * (span.stop - span.start)]
         done = span.stop
-    return "".join([*pieces, text[done:]])
+    source = "".join([*pieces, text[done:]])
+    return PartialText(source, text.parts) if isinstance(text, PartialText) else source
 
 
 #: What can hide a version comment, and its start: ``/*!50001`` of MySQL, ``/*M!100100`` of MariaDB.
@@ -639,7 +699,8 @@ MAX_UNCLOSED = 20
 def _version_comments(text: str) -> Iterator[Span]:
     """Find the starts and ends of comments that the server executes: ``/*!40101 SET a = 1 */``."""
     position, is_open, unclosed = 0, False, 0
-    while match := _HIDING.search(text, position):
+    last = max(text.rfind("/*!"), text.rfind("/*M!"))
+    while (position <= last or is_open) and (match := _HIDING.search(text, position)):
         word, start = match.group(), match.start()
         position = match.end()
         if word == "*/":

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from schema_core.base.cursor import Cursor
 from schema_core.base.lazy import regex
-from schema_core.base.text import Span, Token
+from schema_core.base.text import MAX_TEXT, Span, Token
 from schema_core.errors import Gathering, ParseError, SchemaCoreError
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.control_flow import close_blocks, follow_blocks
@@ -23,6 +23,7 @@ from schema_core.mappings.dialects.dumps import (
     Splitter,
     find_stray_quote,
     hides_table,
+    is_rows,
     next_statement,
     with_version_comments,
 )
@@ -84,8 +85,8 @@ TARGETS = frozenset({"INTO", "OVERWRITE", "ON"})
 #: Returns the tokens of a span of a script.
 Tokenize: TypeAlias = Callable[[str, Span], list[Token]]
 
-#: Maximum number of characters that are read again after a malformed statement.
-MAX_REREAD = 4_000_000
+#: How many times the characters of a script are read again after malformed statements.
+MAX_REREADS = 4
 
 #: Maximum length of a statement in the path of an error.
 MAX_STATEMENT = 40
@@ -96,9 +97,7 @@ _HIDDEN_TABLE = regex(r"CREATE\b(?:[ \t]+\w+){0,5}[ \t]+TABLE\b[^(;\n]*\(", re.I
 #: Variables of templates and clients: ``${db}``, ``{{ db }}``, ``$(db)``, ``&db..``, ``:db.t``.
 _VARIABLE = regex(r"\$\{|\{\{|\{%|\$\(|&&?\w+\.|(?<![:\w\]]):[\w'\"]+\.")
 
-#: Statements of rows, which can be long: they are not tokenized.
 _TRIGGER = regex(r"CREATE\b[^;('\"]*\bTRIGGER\b", re.IGNORECASE)
-_ROWS = regex(r"(?:INSERT|REPLACE\s+INTO|UPDATE|DELETE)\b", re.IGNORECASE)
 
 
 def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinitions:
@@ -108,7 +107,8 @@ def parse_script(text: str, engine: Engine, tokenize: Tokenize) -> ScriptDefinit
     """
     script = ScriptDefinitions(engine)
     source = with_version_comments(text, engine.name)
-    splitter, rest = Splitter(source, engine.name), MAX_REREAD
+    splitter = Splitter(source, engine.name)
+    rest = MAX_REREADS * max(len(source), MAX_TEXT)
     while (section := splitter.next()) is not None:
         is_broken = False
         try:
@@ -159,7 +159,7 @@ def _parse_section(
     if stray is not None:
         problem = "a literal ends within a word"
         raise ParseError(problem, hint="double its quotes", span=Span(stray, stray + 1))
-    is_row = is_statement and _ROWS.match(source, section.start) is not None
+    is_row = is_rows(source, section)
     start = section.start if hides else splitter.find_definition(section) if is_row else None
     if is_row and start is not None:
         script.dropped.append(_drop_section(source, replace(section, start=start)))
