@@ -1240,15 +1240,27 @@ def test_columns_that_are_added_with_a_field_are_read(dialect: str) -> None:
     assert lost(table) == "a.b DECIMAL(3, 2)"
 
 
+def test_positions_and_conditions_of_added_columns() -> None:
+    for dialect, actions, names in (
+        ("trino", "ADD COLUMN c int FIRST; ALTER TABLE t ADD COLUMN d int LAST", "cabd"),
+        ("trino", "ADD COLUMN c int NOT NULL LAST", "abc"),
+        ("databricks", "ADD COLUMNS IF NOT EXISTS (a int COMMENT 'x, y', c int)", "abc"),
+    ):
+        script = f"CREATE TABLE t (a int, b int); ALTER TABLE t {actions}"
+        (table,) = read_tables(script, dialect, strict=True).tables
+        assert "".join(column.name for column in table.schema.columns) == names
+
+
 def test_columns_of_mysql_can_be_preceded_by_their_table() -> None:
     script = read_tables(
-        "CREATE TABLE s.t (t.a INT, `t`.`b` INT, s.t.c INT, PRIMARY KEY (a));\n"
+        "CREATE TABLE s.t (t.a INT, `t`.`b` INT, s.t.c INT, .d INT, PRIMARY KEY (a));\n"
         "CREATE TABLE u (t.a INT)",
         "mysql",
     )
 
     assert schemas(script) == {
-        "t": "`a` INT NOT NULL, `b` INT, `c` INT, CONSTRAINT `PK_a` PRIMARY KEY (`a`) NOT ENFORCED"
+        "t": "`a` INT NOT NULL, `b` INT, `c` INT, `d` INT, "
+        "CONSTRAINT `PK_a` PRIMARY KEY (`a`) NOT ENFORCED"
     }
     assert [error.message for error in script.errors] == ["the table is 'u', not 't'"]
 

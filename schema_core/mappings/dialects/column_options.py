@@ -18,7 +18,7 @@ from schema_core.mappings.dialects.engines import Engine
 from schema_core.mappings.dialects.types import ForeignType
 
 #: Tokens that may follow a column.
-COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "AFTER", "CASCADE", "RESTRICT"})
+COLUMN_ENDS = frozenset({",", ")", ";", "end", "FIRST", "LAST", "AFTER", "CASCADE", "RESTRICT"})
 
 
 @dataclass(slots=True)

@@ -128,13 +128,16 @@ def _parse_add(cursor: Cursor, table: TableDefinition) -> bool:
         return True
     if grammar.begins(cursor, NOT_COLUMNS) or _names_field(cursor):
         return False
+    is_conditional = cursor.tokens[cursor.index - 1].key == "EXISTS"
     if not cursor.accept("("):
         _insert_column(cursor, table, column(cursor, engine), len(table.columns))
         return True
     for _ in grammar.elements(cursor):  # several columns, in Oracle also constraints
         start = cursor.token.start
         is_constraint = begins_constraint(cursor, engine)
-        if not is_constraint and not _names_field(cursor):
+        if is_conditional and table.column(cursor.token.value) is not None:
+            grammar.skip_until(cursor, (",",))
+        elif not is_constraint and not _names_field(cursor):
             _insert_column(cursor, table, column(cursor, engine), len(table.columns))
         elif not is_constraint or not _parse_added_constraint(cursor, table):
             grammar.skip_until(cursor, (",",))
@@ -169,7 +172,7 @@ def _insert_column(
     default: int,
     replaced: ColumnDefinition | None = None,
 ) -> None:
-    """Insert a column at the position of FIRST or AFTER, else at a default position.
+    """Insert a column at the position of FIRST, LAST or AFTER, else at a default position.
 
     `replaced` is removed, unless the position is invalid.
 
@@ -179,6 +182,8 @@ def _insert_column(
     require_new_column(cursor, table, added.name, added.span, replaced)
     if cursor.accept("FIRST"):
         default = 0
+    elif cursor.accept("LAST"):
+        default = len(table.columns)
     elif cursor.accept("AFTER"):
         default = _index_of(table, parse_existing_column(cursor, table)) + 1
     if replaced is not None:

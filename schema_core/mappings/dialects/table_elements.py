@@ -157,7 +157,7 @@ def _skip_own_name(cursor: Cursor, table: TableDefinition) -> None:
     Raises:
         ParseError: for the name of another table.
     """
-    if cursor.peek().key != ".":
+    if cursor.accept(".") or cursor.peek().key != ".":
         return
     span = cursor.token.span
     *names, _ = path(cursor, table.engine)
