@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from enum import Enum
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,9 @@ from docs import pyflink_facts
 from docs.pyflink_reasons import BEHAVIOR, REASONS
 from docs.pyflink_tables import ABSENT, DIFFERS, SAME, Compared, accepts, compared, recorded
 from docs.pyflink_tables import signature_of as signature
+from schema_core.environment.options import ENVIRONMENT
 from schema_core.errors import UnsupportedError
+from schema_core.pyflink import absent
 from schema_core.pyflink.version import __version__
 
 
@@ -209,3 +214,56 @@ def test_absent_and_different_names_are_found() -> None:
     assert SAME == result["pyflink.table.table.Table.select"].status
     assert ABSENT == result["pyflink.table.module.HiveModule"].status
     assert DIFFERS == result["pyflink.table.types.RowType.add"].status
+
+
+#: Where a hint's name may be: a module's attribute, or the member of a class.
+HOMES = [
+    *(
+        import_module(f"schema_core.pyflink.{module}")
+        for module in (
+            "table",
+            "table.udf",
+            "table.window",
+            "table.types",
+            "common",
+            "util.exceptions",
+        )
+    ),
+    *(
+        getattr(import_module(f"schema_core.pyflink.{module}"), name)
+        for module, name in (
+            ("table", "StreamTableEnvironment"),
+            ("table", "Table"),
+            ("datastream", "DataStream"),
+            ("datastream", "StreamExecutionEnvironment"),
+        )
+    ),
+]
+
+
+def resolves(expression: str) -> bool:
+    """Return whether the dotted name that an expression starts with exists."""
+    path = expression.partition("(")[0]
+    if path.startswith("schema_core."):
+        module, _dot, name = path.rpartition(".")
+        return hasattr(import_module(module), name)
+    if path.isupper():  # a variable of the process
+        return path == "PYSPARK_PYTHON"
+    for home in HOMES:
+        with suppress(AttributeError):
+            attrgetter(path)(home)
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "hint",
+    sorted({
+        *(reason.hint for reason in (*absent.MODULES.values(), *absent.NAMES.values())),
+        *absent.METHODS.values(),
+    }),
+)  # fmt: skip
+def test_the_names_of_a_hint_exist(hint: str) -> None:
+    assert [] == [name for name in re.findall("`([^`]+)`", hint) if not resolves(name)]
+    for key in re.findall(r"'([\w.-]+)'", hint):
+        assert key == "format" or key in {option.key for option in ENVIRONMENT}
