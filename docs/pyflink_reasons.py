@@ -57,6 +57,7 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.types.DataType.__str__": "the type as SQL writes it: `DECIMAL(10, 2)`",
     "pyflink.table.types.DataType.__repr__": "without the nullability of nullable types",
     "pyflink.table.types.RowField.__str__": "the field as SQL writes it: `name` and type",
+    "pyflink.table.types.DataType.__init__": "abstract: only subclasses are types",
     "pyflink.table.types.RowType.add": "returns another type: types are immutable",
     "pyflink.table.types.DataType.bridged_to": "without effect: no class of Java holds the values",
     "pyflink.table.expression.Expression.__str__": "the expression as SQL: `a + 2`",
@@ -71,6 +72,7 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.table_environment.TableEnvironment.list_views": (
         "without temporary ones: call `list_temporary_views`"
     ),
+    "pyflink.table.table_config.TableConfig.set_sql_dialect": "the only dialect is `DEFAULT`",
     "pyflink.common.types.RowKind.to_j_row_kind": "refused: it wraps no Java object",
     "pyflink.table.compiled_plan.CompiledPlan.get_flink_version": (
         "refused: plans have a version of their own format"

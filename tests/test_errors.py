@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable
 
 import pytest
 
@@ -21,7 +22,9 @@ from schema_core.errors import (
     similar,
     within,
 )
+from schema_core.expressions.user_functions import udf
 from schema_core.pyflink.util import exceptions
+from schema_core.types import DataTypes, Row
 
 
 def caught(problem: str) -> SchemaCoreError:
@@ -114,6 +117,21 @@ def test_a_program_for_pyflink_catches_errors_by_their_classes() -> None:
             use("nowhere")
     with pytest.raises(exceptions.TableException):
         environment.execute_sql("SELEC")
+
+
+def test_wrong_arguments_are_refused_by_the_classes_of_python() -> None:
+    """PyFlink raises one of the two, Java neither; a program catches the one that it expects."""
+    refused: list[Callable[[], object]] = [
+        lambda: Row("one", "two")(1, 2, 3),
+        lambda: DataTypes.ROW().add("untyped"),
+        lambda: udf(3, result_type="INT"),  # type: ignore[call-overload]
+        lambda: udf(len, result_type="INT", func_type="arrow"),  # type: ignore[call-overload]
+    ]
+    for refuse in refused:
+        for kind in (TypeError, ValueError, SchemaError):
+            with pytest.raises(kind):
+                refuse()
+    assert not issubclass(ParseError, ValueError)
 
 
 def test_errors_can_be_pickled() -> None:

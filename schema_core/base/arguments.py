@@ -41,7 +41,7 @@ def require_instance(
     >>> require_instance(None, str, "stmt")
     Traceback (most recent call last):
         ...
-    schema_core.errors.SchemaError: stmt must be a string, got None
+    schema_core.errors.InvalidArgumentError: stmt must be a string, got None
     """
     if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
         return value
@@ -76,7 +76,7 @@ def require_names(names: Iterable[str], owner: str) -> tuple[str, ...]:
     >>> require_names((["id", "day"],), "the primary key")
     Traceback (most recent call last):
         ...
-    schema_core.errors.SchemaError: a column of the primary key must be a string, got list
+    schema_core.errors.InvalidArgumentError: a column of the primary key must be a string, got list
       hint: unpack the list: *names
     """
     columns = require_sequence(names, f"the columns of {owner}")
@@ -100,7 +100,7 @@ def validate_arguments(
     >>> double("2")
     Traceback (most recent call last):
         ...
-    schema_core.errors.SchemaError: count must be an integer, got str
+    schema_core.errors.InvalidArgumentError: count must be an integer, got str
     """
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -1053,7 +1053,7 @@ class TableEnvironment:
         >>> environment.execute_sql(text)
         Traceback (most recent call last):
             ...
-        schema_core.errors.SchemaError: unknown function class 'os.getcwd'
+        schema_core.errors.InvalidArgumentError: unknown function class 'os.getcwd'
             CREATE TEMPORARY FUNCTION here AS 'os.getcwd' LANGUAGE PYTHON
                                       ^^^^
           hint: if you trust its code, call allow_python_modules('os') of the environment

@@ -212,7 +212,13 @@ class ExternalError(SchemaCoreError):
     default_code = "external-failure"
 
 
-# --- classes with the names of PyFlink, by code --------------------------------------------------
+# --- classes that are raised by code --------------------------------------------------------------
+
+
+class InvalidArgumentError(SchemaError, TypeError, ValueError):
+    """An argument, a row or a function has a wrong class or value, where Python refuses such."""
+
+    default_code = "invalid-argument"
 
 
 class CatalogException(SchemaCoreError):
@@ -343,6 +349,9 @@ BY_CODE: Mapping[str, type[SchemaCoreError]] = MappingProxyType({
     "function-exists":        FunctionAlreadyExistException,
     "model-not-found":        ModelNotExistException,
     "model-exists":           ModelAlreadyExistException,
+    "invalid-argument":       InvalidArgumentError,
+    "invalid-data":           InvalidArgumentError,
+    "invalid-function":       InvalidArgumentError,
 })  # fmt: skip
 
 
