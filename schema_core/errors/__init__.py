@@ -351,6 +351,7 @@ BY_CODE: Mapping[str, type[SchemaCoreError]] = MappingProxyType({
     "model-exists":           ModelAlreadyExistException,
     "invalid-argument":       InvalidArgumentError,
     "invalid-data":           InvalidArgumentError,
+    "data-type-not-inferred": InvalidArgumentError,
     "invalid-function":       InvalidArgumentError,
 })  # fmt: skip
 

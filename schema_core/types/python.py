@@ -68,7 +68,7 @@ def type_of(description: object) -> DataType:
     >>> type_of(object)
     Traceback (most recent call last):
         ...
-    schema_core.errors.SchemaError: <class 'object'> has no data type
+    schema_core.errors.InvalidArgumentError: <class 'object'> has no data type
       hint: specify one with Annotated[..., DataTypes....]
     """
     try:

@@ -42,6 +42,8 @@ def environment() -> TableEnvironment:
     [
         ([(1, "a"), (2, None)], None, "`_1` BIGINT, `_2` STRING"),
         ([(1, "a"), (2, None)], ["id", "name"], "`id` BIGINT, `name` STRING"),
+        ([(1, "a")], ["id"], "`id` BIGINT, `_2` STRING"),
+        ([{"b": 1, "a": "x"}, {"c": 2.5, "b": 3}], None, "`a` STRING, `b` BIGINT, `c` DOUBLE"),
         ([(1, "a")], ROW, "`a` INT NOT NULL, `b` STRING"),
         ([Row(b="x", a=1), {"a": 2}], ROW, "`a` INT NOT NULL, `b` STRING"),
         ([], ROW, "`a` INT NOT NULL, `b` STRING"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -62,9 +63,9 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
     `rows` are tuples, lists, dictionaries or `Row`, or single values if the schema is not a row
     type; `schema` is a type, its text, names of columns, or None.
 
-    Errors are `data-type-not-inferred` where the values have no type in common,
-    `column-count-mismatch` for different numbers of names and values, and `invalid-argument` for
-    another schema.
+    Columns without a name are `_1` and so on, and the keys of dictionaries are sorted, as in
+    PyFlink. Errors are `data-type-not-inferred` where the values have no type in common,
+    `column-count-mismatch` for more names than values, and `invalid-argument` for another schema.
 
     >>> print(row_type([(1, "a"), (2, None)], ["id", "name"]))
     ROW<`id` BIGINT, `name` VARCHAR(2147483647)> NOT NULL
@@ -84,7 +85,8 @@ def row_type(rows: Sequence[object], schema: object) -> RowType:
 
 
 def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
-    keys = list(dict.fromkeys(key for row in rows if isinstance(row, Mapping) for key in row))
+    mappings = [row for row in rows if isinstance(row, Mapping)]
+    keys = list(dict.fromkeys(key for row in mappings for key in sorted(row)))
     if not rows:
         raise SchemaError(
             "the types of columns cannot be inferred without rows",
@@ -99,15 +101,15 @@ def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
             code="data-type-not-inferred",
             hint='pass a schema such as DataTypes.ROW([DataTypes.FIELD("a", DataTypes.INT())])',
         )
-    if names is not None and len(names) != len(inner.fields):
+    names = names or ()
+    if len(names) > len(inner.fields):
         raise SchemaError(
             f"{len(names)} names given for {len(inner.fields)} columns",
             code="column-count-mismatch",
         )
-    column_names = names or [field.name for field in inner.fields]
     fields = [
-        RowField(name, field.data_type)
-        for name, field in zip(column_names, inner.fields, strict=True)
+        RowField(name or field.name, field.data_type)
+        for name, field in zip_longest(names, inner.fields)
     ]
     for field in fields:
         if any(isinstance(part, NullType) for part in field.data_type.walk()):
