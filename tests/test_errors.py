@@ -125,7 +125,7 @@ def test_wrong_arguments_are_refused_by_the_classes_of_python() -> None:
         lambda: Row("one", "two")(1, 2, 3),
         lambda: DataTypes.ROW().add("untyped"),
         lambda: udf(3, result_type="INT"),  # type: ignore[call-overload]
-        lambda: udf(len, result_type="INT", func_type="arrow"),  # type: ignore[call-overload]
+        lambda: udf(len, result_type="INT", func_type="arrow"),
     ]
     for refuse in refused:
         for kind in (TypeError, ValueError, SchemaError):
