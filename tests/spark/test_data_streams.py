@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schema_core.errors import SchemaCoreError
-from schema_core.pyflink.common import Instant, Row, RowKind, Types
+from schema_core.pyflink.common import Instant, Row, RowKind, Types, WatermarkStrategy
+from schema_core.pyflink.common.watermark_strategy import TimestampAssigner
 from schema_core.pyflink.datastream import FilterFunction, StreamExecutionEnvironment
 from schema_core.pyflink.table import ChangelogMode, DataTypes, Schema, StreamTableEnvironment
 from schema_core.pyflink.table.expressions import col
@@ -226,6 +227,39 @@ def test_expressions_of_a_schema_read_fields_that_it_does_not_declare(
     with pytest.raises(SchemaCoreError, match="no metadata 'rowtime'") as caught:
         tables.from_data_stream(stream, metadata)
     assert "invalid-metadata-column" == caught.value.code
+
+
+class Milliseconds(TimestampAssigner):
+    def extract_timestamp(self, value: Any, record_timestamp: int) -> int:
+        return int(value[0])
+
+
+def test_the_metadata_of_a_stream_is_in_the_schema_of_its_table(
+    env: StreamExecutionEnvironment, tables: StreamTableEnvironment
+) -> None:
+    stream = env.from_collection([(7, "a")], Types.ROW([Types.LONG(), Types.STRING()]))
+    strategy = WatermarkStrategy.for_monotonous_timestamps()
+    timed = stream.assign_timestamps_and_watermarks(
+        strategy.with_timestamp_assigner(Milliseconds())
+    )
+    builder = Schema.new_builder().column_by_metadata("at", "TIMESTAMP_LTZ(3)", "rowtime", True)
+    with_key = builder.watermark("at", "SOURCE_WATERMARK()").build()
+    chosen = (
+        Schema.new_builder()
+        .column("f1", "STRING")
+        .column_by_metadata("rowtime", "TIMESTAMP_LTZ(3)")
+    )
+
+    tables.create_temporary_view("timed", timed, with_key)
+    assert str(tables.from_path("timed").get_resolved_schema()) == (
+        "(\n  `f0` BIGINT,\n  `f1` STRING,\n"
+        "  `at` TIMESTAMP_LTZ(3) *ROWTIME* METADATA FROM 'rowtime' VIRTUAL,\n"
+        "  WATERMARK FOR `at`: TIMESTAMP_LTZ(3) AS SOURCE_WATERMARK()\n)"
+    )
+    table = tables.from_data_stream(timed, chosen.build())
+    assert str(table.get_resolved_schema()) == (
+        "(\n  `f1` STRING,\n  `rowtime` TIMESTAMP_LTZ(3) METADATA\n)"
+    )
 
 
 @pytest.mark.parametrize("result", [Row("ab"), ("ab",), "ab", [Row("ab")], [("ab",)], None])

@@ -44,6 +44,7 @@ from schema_core.pyflink.datastream.stream_rows import (
 )
 from schema_core.schema.columns import (
     Column,
+    MetadataColumn,
     UnresolvedMetadataColumn,
     UnresolvedPhysicalColumn,
 )
@@ -407,10 +408,15 @@ class StreamTableEnvironment(TableEnvironment):
             source = rows.table.select(*columns_read)
         full = replace(schema, columns=(*undeclared, *columns))
         table = self.from_spark(source.to_spark(), full)
+        resolved = table.get_resolved_schema()
         is_physical = any(isinstance(each, UnresolvedPhysicalColumn) for each in schema.columns)
-        if not fields or not is_physical:
-            return table
-        return table.select(*(col(each.name) for each in columns))
+        if fields and is_physical:
+            table = table.select(*(col(each.name) for each in columns))
+            resolved = replace(
+                resolved, columns=tuple(each for each in resolved.columns if each.name in names)
+            )
+        shown = _with_metadata(resolved, metadata)
+        return Table(self._session, table.query, table.relation, shown)
 
     # --- to streams ----------------------------------------------------------------------------
 
@@ -521,6 +527,21 @@ def _time_of(column: UnresolvedMetadataColumn, rows: StreamRows) -> Any:
             hint="the key 'rowtime' requires assign_timestamps_and_watermarks with an assigner",
         )
     return call_sql(f"TO_TIMESTAMP_LTZ(`{TIME}`, 3)").alias(column.name)
+
+
+def _with_metadata(
+    schema: ResolvedSchema, declared: Sequence[UnresolvedMetadataColumn]
+) -> ResolvedSchema:
+    """Return the schema with the columns that were declared as metadata."""
+    keys = {each.name: each for each in declared}
+    columns = tuple(
+        MetadataColumn(
+            each.name, each.data_type, keys[each.name].metadata_key, keys[each.name].virtual
+        )
+        if each.name in keys else each
+        for each in schema.columns
+    )  # fmt: skip
+    return replace(schema, columns=columns)
 
 
 def _with_derived_types(rows: StreamRows) -> Table:
