@@ -237,6 +237,22 @@ def test_functions_of_series(environment: TableEnvironment, words: Table) -> Non
     assert rows(words.select(longest(col("line")))) == [(12,)]
 
 
+def test_aggregates_of_series_get_the_types_of_columns(environment: TableEnvironment) -> None:
+    """FLOAT is `float32`, so that the mean has the digits of Flink's."""
+    pytest.importorskip("pandas")
+    prices = environment.from_elements(
+        [(30.2, 1, [1]), (53.1, 2, [2]), (3.1, 3, None)], "ROW<f FLOAT, i SMALLINT, l ARRAY<INT>>"
+    )
+    mean = udaf(lambda s: s.mean(), result_type="FLOAT", func_type="pandas")
+    types = udaf(
+        lambda *series: [str(s.dtype) for s in series] + [type(series[2][0]).__name__],
+        result_type="ARRAY<STRING>",
+        func_type="pandas",
+    )
+    result = prices.select(mean(col("f")), types(col("f"), col("i"), col("l")))
+    assert rows(result) == [(28.800001, ["float32", "int16", "object", "ndarray"])]
+
+
 @pytest.mark.parametrize(
     ("build", "code"),
     [

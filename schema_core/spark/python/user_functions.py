@@ -27,6 +27,7 @@ from schema_core.expressions.user_functions import (
     UserDefinedFunction,
     is_asynchronous,
 )
+from schema_core.mappings.arrow.schemas import to_arrow
 from schema_core.spark.compiler.expression import user_call
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.aggregates import compile_aggregate
@@ -52,6 +53,7 @@ from schema_core.types import (
     AnyTimestampType,
     ArrayType,
     DataType,
+    FloatType,
     IntType,
     LocalZonedTimestampType,
     MapType,
@@ -61,6 +63,7 @@ from schema_core.types import (
     TypeFamily,
     VariantType,
 )
+from schema_core.types.atomic import IntegralType
 from schema_core.types.row_value import Row
 from schema_core.types.values import convert_losslessly
 
@@ -489,16 +492,24 @@ def convert_argument(type_: DataType, value: Any) -> Any:
 
 
 def _series(values: list[Any], type_: DataType) -> Any:
-    """Return values as a pandas Series; rows as a DataFrame."""
+    """Return values as the series that a scalar function gets; rows as a DataFrame."""
     import pandas as pd
 
-    if not isinstance(type_, RowType):
-        return pd.Series(values)
-    columns = {
-        item.name: _series([None if row is None else row[at] for row in values], item.data_type)
-        for at, item in enumerate(type_.fields)
-    }
-    return pd.DataFrame(columns)
+    match type_:
+        case RowType(fields=fields):
+            columns = {
+                item.name: _series(
+                    [None if row is None else row[at] for row in values], item.data_type
+                )
+                for at, item in enumerate(fields)
+            }
+            return pd.DataFrame(columns)
+        case IntegralType() | FloatType() | ArrayType():
+            import pyarrow as pa
+
+            return pa.array(values, to_arrow(type_)).to_pandas(date_as_object=True)
+        case _:
+            return pd.Series(values)
 
 
 def _table(implementation: object, context: FunctionContext, *, is_row: bool) -> Callable[..., Any]:
