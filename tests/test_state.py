@@ -27,6 +27,7 @@ ALLOWED = {
     "connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",
     "environment/jobs/graph.py: _SINKS_OF_SET": "a context variable, reset at the end of a block",
+    "spark/session/api_mode.py: _PARTS": "objects of the JVM, by weak reference to their session",
     "spark/python/dependencies.py: _SENT": "what the workers of a Spark have, by weak reference",
 }
 

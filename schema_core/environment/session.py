@@ -225,7 +225,7 @@ class Session:
     def look_up(self, name: Name) -> FoundTable:
         """Return the table or view of a name in a statement (`table-not-found`)."""
         with at_span(name.span):
-            return self.tables.get(self.identifier(name))
+            return self._opened.table(self.identifier(name), self.tables.get)
 
     # --- resolution ----------------------------------------------------------------------------
 
@@ -376,7 +376,7 @@ class Session:
         """Return the table or view with an identifier, inline ones included (`table-not-found`)."""
         if (inline := self._inline_tables.get(identifier)) is not None:
             return FoundTable(identifier, inline, is_temporary=True)
-        return self.tables.get(identifier)
+        return self._opened.table(identifier, self.tables.get)
 
     def add_inline_table(self, rows: InlineRows) -> tuple[ObjectIdentifier, InlineTable]:
         """Register a table of rows, found as long as a reference to it exists."""
@@ -422,8 +422,11 @@ class Session:
         with self._opened.kept():
             return inline_views(relation, query_at)
 
-    def keep_views(self) -> AbstractContextManager[None]:
-        """Resolve each view only once within the block, which must not change what views read."""
+    def keep_tables(self) -> AbstractContextManager[None]:
+        """Look up each table, and resolve each view, only once within the block.
+
+        The block must not change them.
+        """
         return self._opened.kept()
 
     # --- jobs ----------------------------------------------------------------------------------

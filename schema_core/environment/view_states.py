@@ -57,7 +57,7 @@ def read_view_states(
         for identifier in _iterate_views(session.registry.get(catalog), catalog)
     }
     chosen = stored.keys() if names is None else _find_mentioning(stored, names)
-    with session.keep_views():
+    with session.keep_tables():
         return {
             identifier: _read_state(session, identifier, stored[identifier])
             for identifier in stored

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
+from schema_core.catalog.managers import FoundTable
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.errors import SchemaCoreError, SchemaError, at
 from schema_core.expressions import typed
@@ -85,26 +86,38 @@ class OpenViews(local):
     """The queries of views that a thread is resolving, each read by the previous one.
 
     Relations are cached until the outermost view or `kept` block ends, so each view is resolved
-    once. The key is the text of a query, in which all names are qualified. State is per thread: a
-    view that two threads read is not recursive.
+    once; tables only within a `kept` block. The key is the text of a query, in which all names are
+    qualified. State is per thread: a view that two threads read is not recursive.
     """
 
     def __init__(self) -> None:
         self._open: list[str] = []
         self._found: dict[str, _Resolved] = {}
+        self._tables: dict[ObjectIdentifier, FoundTable] = {}
         self._kept = 0
         #: The levels resolved so far below each open view and below the reader.
         self._heights = [0]
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Cache relations until the end of the block, which must not change what views read."""
+        """Cache tables and relations until the end of the block, which must not change them."""
         self._kept += 1
         try:
             yield
         finally:
             self._kept -= 1
+            if not self._kept:
+                self._tables.clear()
             self._forget()
+
+    def table(
+        self, identifier: ObjectIdentifier, read: Callable[[ObjectIdentifier], FoundTable]
+    ) -> FoundTable:
+        """Return the table or view of a path, in a `kept` block the one that it had before."""
+        found = self._tables.get(identifier) or read(identifier)
+        if self._kept:
+            self._tables[identifier] = found
+        return found
 
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
         """Return the cached relation of a view's query, or the result of `read`.

@@ -35,7 +35,7 @@ def find_lineage(
     """
     tables: dict[ObjectIdentifier, TableLineage] = {}
     waiting = list(identifiers)[::-1]
-    with session.keep_views():
+    with session.keep_tables():
         while waiting:
             identifier = waiting.pop()
             if identifier in tables:

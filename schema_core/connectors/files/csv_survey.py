@@ -26,7 +26,7 @@ from schema_core.spark.commit.file_systems import (
 from schema_core.spark.compiler.translation import INTEGERS
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.compiler.tree import Node, call
-from schema_core.spark.session.api_mode import java_class
+from schema_core.spark.session.api_mode import java_class, session_state
 from schema_core.types import (
     CharType,
     DataType,
@@ -141,7 +141,7 @@ def _status(session: SparkSession, uri: str) -> tuple[tuple[float, ...], bool]:
     place = java_class(session, "org.apache.hadoop.fs.Path")(
         java_class(session, "java.net.URI")(uri)
     )
-    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    configuration = session_state(session).newHadoopConf()
     status = HadoopFiles(session, place.getFileSystem(configuration)).system.getFileStatus(place)
     return (int(status.getLen()), float(status.getModificationTime())), True
 

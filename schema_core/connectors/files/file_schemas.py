@@ -33,7 +33,7 @@ from schema_core.mappings.spark.pyspark_types import from_spark, to_struct_field
 from schema_core.mappings.stored_types import FILES
 from schema_core.spark.commit.file_systems import file_state_of, is_file_settled, path_of
 from schema_core.spark.jobs import reason
-from schema_core.spark.session.api_mode import is_connect, java_class
+from schema_core.spark.session.api_mode import is_connect, java_class, session_state
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,7 +97,7 @@ FooterReader: TypeAlias = Callable[[Any, ColumnGuarantees], Footer]
 
 
 def _parquet(session: SparkSession) -> FooterReader:
-    state = session._jsparkSession.sessionState()  # noqa: SLF001
+    state = session_state(session)
     configuration = state.newHadoopConf()
     files = java_class(session, "org.apache.parquet.hadoop.util.HadoopInputFile")
     readers = java_class(session, "org.apache.parquet.hadoop.ParquetFileReader")
@@ -136,7 +136,7 @@ def _parquet(session: SparkSession) -> FooterReader:
 
 
 def _orc(session: SparkSession) -> FooterReader:
-    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    configuration = session_state(session).newHadoopConf()
     orc = java_class(session, "org.apache.orc.OrcFile")
     utils = java_class(session, f"{SOURCES}.orc.OrcUtils")
 
@@ -162,7 +162,7 @@ def _orc(session: SparkSession) -> FooterReader:
 
 
 def _avro(session: SparkSession) -> FooterReader:
-    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    configuration = session_state(session).newHadoopConf()
     inputs = java_class(session, "org.apache.avro.mapred.FsInput")
     readers = java_class(session, "org.apache.avro.file.DataFileReader")
     records = java_class(session, "org.apache.avro.generic.GenericDatumReader")
@@ -408,7 +408,7 @@ def _cached_footers(
     session: SparkSession, form: str, requested: ColumnGuarantees
 ) -> Callable[[str], Footer]:
     """Return a function that reads the footer of a file in the JVM, unless it is cached."""
-    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
+    configuration = session_state(session).newHadoopConf()
     application = session.sparkContext.applicationId
     path_class = java_class(session, "org.apache.hadoop.fs.Path")
     uri_class = java_class(session, "java.net.URI")

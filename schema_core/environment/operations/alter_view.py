@@ -25,7 +25,7 @@ def alter_view(session: Session, statement: Alter, text: str) -> TableResult:
         case RenameTo(path):
             rename_table(session, identifier, path)
         case SetQuery(query):
-            with session.keep_views():
+            with session.keep_tables():
                 view = view_of(session, query, text)
                 changed = replace(view, options=old.options, comment=old.comment)
                 session.tables.alter(identifier, changed, expected=old)

@@ -319,7 +319,7 @@ class PlanCompiler:
                 self._declared.update(secret_keys(table.get_options()))
             identifiers[identifier] = None
 
-        with self._session.keep_views():
+        with self._session.keep_tables():
             inline_views(relation, add)
         if any(mask_query(text, self._declared) != text for text in texts):
             raise _not_portable(
@@ -439,7 +439,7 @@ def open_plan(plan: PlanDocument, parent: Session) -> Session:
         names |= set() if current_database is None else {current_database}
     for catalog, names in sorted(databases.items()):
         _open_catalog(session, plan, catalog, names, parent)
-    with session.keep_views():  # an object is read only by those after it
+    with session.keep_tables():  # an object is read only by those after it
         for table in plan.objects:
             with at(table.path.as_summary_string()):
                 _open_table(session, plan, table, parent)

@@ -22,7 +22,7 @@ from schema_core.sql.syntax import Name, Query
 def create_view(session: Session, statement: CreateView, text: str) -> TableResult:
     """Create a view (`table-exists`); OR REPLACE replaces nothing, as in Flink."""
     identifier = session.identifier(statement.path)
-    with session.keep_views():
+    with session.keep_tables():
         return _create_view(session, identifier, statement, text)
 
 

@@ -62,12 +62,14 @@ ALIAS = "EXPR$0"
 
 def select(session: Session, statement: SelectStatement, text: str) -> TableResult:
     """Resolve and plan a query; collecting the result computes its rows, without a job."""
-    return run_query(session, session.query(statement.query, text))
+    with session.keep_tables():
+        return run_query(session, session.query(statement.query, text))
 
 
 def run_query(session: Session, relation: relational.Relation) -> TableResult:
     """Plan a resolved query; collecting the result computes its rows."""
-    rows, client = session.planner.select(session.executable(relation)), QueryClient()
+    with session.keep_tables():
+        rows, client = session.planner.select(session.executable(relation)), QueryClient()
     return TableResult(
         relational.result_schema(relation),
         client.follow(rows.rows),

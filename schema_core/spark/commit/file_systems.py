@@ -22,7 +22,12 @@ from schema_core.base.contained_paths import is_hidden, normalize_path
 from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session.api_mode import is_connect, java_class, not_over_connect
+from schema_core.spark.session.api_mode import (
+    is_connect,
+    java_class,
+    not_over_connect,
+    session_state,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -463,8 +468,11 @@ def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, st
     """
     if is_connect(session):
         return LocalFiles(), _path_of_server(session, path)
+    configuration = session_state(session).newHadoopConf()
+    is_plain = path.startswith("/") and not path.startswith("//")
+    if is_plain and str(configuration.get("fs.defaultFS")).startswith("file:"):  # as below, at once
+        return LocalFiles(), re.sub("/+", "/", path).rstrip("/") or "/"
     place = java_class(session, "org.apache.hadoop.fs.Path")(path)
-    configuration = session._jsparkSession.sessionState().newHadoopConf()  # noqa: SLF001
     system = place.getFileSystem(configuration)
     whole = system.makeQualified(place)
     if str(system.getUri().getScheme()) == "file":

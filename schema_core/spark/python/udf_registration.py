@@ -16,7 +16,7 @@ from schema_core.mappings.spark.ddl import parse_spark_type
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.registry import UDFS, Udf
-from schema_core.spark.session.api_mode import is_connect, java_class
+from schema_core.spark.session.api_mode import is_connect, java_class, session_state
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ def has_udfs(session: SparkSession) -> bool:
     if is_connect(session):
         return bool(session.catalog.functionExists(f"{PREFIX}{[*UDFS][-1]}"))
     name = java_class(session, "org.apache.spark.sql.catalyst.FunctionIdentifier")
-    catalog = session._jsparkSession.sessionState().catalog()  # noqa: SLF001
+    catalog = session_state(session).catalog()
     return bool(catalog.isTemporaryFunction(name(f"{PREFIX}{[*UDFS][-1]}")))
 
 

@@ -45,7 +45,15 @@ from schema_core.spark.compiler.tree import (
 from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors
-from schema_core.spark.session.api_mode import functions_of, in_session, is_connect, java_class
+from schema_core.spark.session.api_mode import (
+    functions_of,
+    in_session,
+    is_connect,
+    java_class,
+    java_context,
+    session_settings,
+    static_method,
+)
 from schema_core.spark.session.frames import select
 from schema_core.spark.session.session import active_session
 from schema_core.types import (
@@ -309,24 +317,25 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     if is_connect(session):
         yield from _fetch_table(frame).to_batches()
         return
-    context: Any = session.sparkContext
-    runner = java_class(session, "org.apache.spark.api.python.PythonRDD")
+    context = java_context(session.sparkContext)
+    run_job = static_method(session, "org.apache.spark.api.python.PythonRDD", "runJob")
     schema = _wire_schema(frame)
     # Tasks outside of an SQL execution get the session's settings from this RDD.
     with active_session(session):
         rows = java_class(session, "org.apache.spark.sql.execution.SQLExecutionRDD")(
             frame._jdf.toArrowBatchRdd(),  # noqa: SLF001
-            session._jsparkSession.sessionState().conf(),  # noqa: SLF001
+            session_settings(session),
         )
         count = rows.getNumPartitions()
     place = fetched = 0
     width = 1
     while place < count:
+        end = min(place + width, count)
         chosen = java_class(session, "java.util.ArrayList")()
-        for partition in range(place, min(place + width, count)):
+        for partition in range(place, end):
             chosen.append(partition)
-        place += len(chosen)
-        served = runner.runJob(context._jsc.sc(), rows.toJavaRDD(), chosen)  # noqa: SLF001
+        place = end
+        served = run_job(context, rows.toJavaRDD(), chosen)
         with _blocks(served) as blocks:
             for block in blocks:
                 fetched += len(block)

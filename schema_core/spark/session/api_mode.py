@@ -12,10 +12,10 @@ import sys
 import uuid
 import warnings
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
-from weakref import finalize
+from weakref import WeakKeyDictionary, finalize
 
 from schema_core.base.lazy import regex
 from schema_core.errors import ExternalError, UnsupportedError
@@ -77,11 +77,10 @@ def is_alive(context: SparkContext) -> bool:
     One whose JVM has ended is released: PySpark would call that JVM forever instead of starting
     one.
     """
-    java = context._jsc  # noqa: SLF001 - None once it is stopped
-    if java is None:
+    if context._jsc is None:  # noqa: SLF001 - so PySpark marks one that it has stopped
         return False
     try:
-        return not java.sc().isStopped()
+        return not java_context(context).isStopped()
     except Exception as error:
         if getattr(error, "java_exception", None) is not None:
             raise
@@ -258,6 +257,39 @@ def java_class(session: SparkSession, name: str) -> Any:
     gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
     py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
     return py4j.JavaClass(name, gateway._gateway_client)  # noqa: SLF001
+
+
+def static_method(session: SparkSession, class_name: str, method: str) -> Any:
+    """Return a static method of a Java class; an attribute of `java_class` is looked up first."""
+    gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
+    py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
+    return py4j.JavaMember(method, None, f"z:{class_name}", gateway._gateway_client)  # noqa: SLF001
+
+
+#: Objects of the JVM that a SparkContext or a session has as long as it lives, fetched once.
+_PARTS: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+
+
+def java_context(context: SparkContext) -> Any:
+    """Return the JVM's SparkContext."""
+    return _part(context, "context", context._jsc.sc)  # noqa: SLF001
+
+
+def session_state(session: SparkSession) -> Any:
+    """Return the JVM's state of a session: its catalog, settings and planner."""
+    return _part(session, "state", session._jsparkSession.sessionState)  # noqa: SLF001
+
+
+def session_settings(session: SparkSession) -> Any:
+    """Return the JVM's SQLConf of a session, which changes with its settings."""
+    return _part(session, "settings", lambda: session_state(session).conf())
+
+
+def _part(owner: object, name: str, fetch: Callable[[], Any]) -> Any:
+    parts = _PARTS.setdefault(owner, {})
+    if name not in parts:
+        parts[name] = fetch()
+    return parts[name]
 
 
 def has_class(session: SparkSession, name: str) -> bool:

@@ -24,6 +24,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
 from weakref import finalize, ref
@@ -38,8 +39,9 @@ from schema_core.spark.session.api_mode import (
     is_alive,
     is_connect,
     is_running,
-    java_class,
     not_over_connect,
+    session_state,
+    static_method,
     stopped_error,
 )
 from schema_core.spark.session.java import find_java
@@ -104,10 +106,12 @@ class JobSession:
         """
         require_modules("pyspark.sql")
         with self._lock:
-            of_user = [] if self._root is None else [self._root]
-            if self._session is None or not all(map(is_running, [self._session, *of_user])):
-                self._session = self._open()
-            return self._session
+            session, root = self._session, self._root
+            # Sessions of one SparkContext are stopped together.
+            is_apart = root is not None and is_connect(root)
+            if session is None or not is_running(session) or (is_apart and not is_running(root)):
+                session = self._session = self._open()
+            return session
 
     @property
     def is_open(self) -> bool:
@@ -211,16 +215,17 @@ def active_session(session: SparkSession) -> Iterator[None]:
     if is_connect(session):
         yield
         return
-    sessions = java_class(session, "org.apache.spark.sql.classic.SparkSession")
-    before = sessions.getActiveSession()
-    sessions.setActiveSession(session._jsparkSession)  # noqa: SLF001
+    method_of = partial(static_method, session, "org.apache.spark.sql.classic.SparkSession")
+    activate = method_of("setActiveSession")
+    before = method_of("getActiveSession")()
+    activate(session._jsparkSession)  # noqa: SLF001
     try:
         yield
     finally:
         if before.isDefined():
-            sessions.setActiveSession(before.get())
+            activate(before.get())
         else:
-            sessions.clearActiveSession()
+            method_of("clearActiveSession")()
 
 
 def start(settings: Mapping[str, str]) -> SparkSession:
@@ -335,7 +340,7 @@ def drop_view(session: SparkSession, name: str) -> None:
     if is_connect(session):
         session.catalog.dropTempView(name)
         return
-    session._jsparkSession.sessionState().catalog().dropTempView(name)  # noqa: SLF001
+    session_state(session).catalog().dropTempView(name)
 
 
 # --- names of one query --------------------------------------------------------------------------

@@ -146,6 +146,8 @@ class StreamPlanner:
         table (`on_conflict`). An operation that cannot be computed as rows arrive is
         refused (`streaming-not-supported`).
         """
+        if not any(map(self._is_unbounded, scans_in(query))):
+            return None
         query = with_window_functions(query)
         if on_conflict is not None:
             return self._plan_stages(query, on_conflict)
