@@ -87,6 +87,7 @@ class Condenser:
     _after_window: str = ""
     _length: int = 0
     _position: tuple[int, int] | None = (1, 1)  # after the last piece
+    _table: int = 0  # what may be a table in INSERTs of values
     _is_ended: bool = False  # whether the last piece is a line such as GO
     _seeks_definition: bool = False
 
@@ -153,9 +154,10 @@ class Condenser:
 
     def _read_window(self) -> None:
         """Keep or omit the sections of the window that are certain, and remove them."""
+        self._table = 0
         source = with_version_comments(self.window, self.engine)
         splitter = Splitter(source, self.engine, delimiter=self.delimiter)
-        done = 0
+        done = self._omit_inserts(0, splitter)
         while (section := splitter.next()) is not None:
             if not self.at_end and self._is_uncertain(source, section, splitter):
                 if not done and len(source) > self.sizes.longest:
@@ -174,6 +176,7 @@ class Condenser:
                 self._cut(done)
                 self._skip_data()
                 return
+            done = self._omit_inserts(done, splitter)
         if section is None and self.at_end:
             self._keep(done, len(source))
             done = len(source)
@@ -184,6 +187,19 @@ class Condenser:
         is_short = section.kind is SectionKind.COMMAND or is_rows(source, section)
         reach = self.sizes.lookahead if is_short else self.sizes.definition
         return section.problem is not None or splitter.position + reach > len(source)
+
+    def _omit_inserts(self, start: int, splitter: Splitter) -> int:
+        """Leave out INSERTs of values before what may be a table; return where they end."""
+        while start >= self._table:
+            stop, table = splitter.end_of_rows()
+            self._table = table or 0
+            if stop <= start or table is not None:
+                break
+            begin = stop - len(self.window[start:stop].lstrip())
+            self._omit(start, Section(SectionKind.STATEMENT, begin, stop), stop)
+            splitter.resume(stop)
+            start = stop
+        return start
 
     def _omit(self, start: int, section: Section, stop: int) -> None:
         """Leave rows out; comments before them, and a line such as GO after them, are kept once."""

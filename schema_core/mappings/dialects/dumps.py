@@ -281,19 +281,10 @@ class Splitter:
 
         Its columns follow its name, or are names followed by a type within rows of values.
         """
-        text, position = self.text, section.start
-        if self._definitions is None:
-            tables = [
-                match.start()
-                for word in ("TABLE", "table", "Table")  # faster than a search that ignores case
-                for match in re.finditer(word, text)
-                if _TABLE_WITH_COLUMNS.match(text, match.start())
-            ]
-            columns = [match.start() for match in _first_column(self.engine).finditer(text)]
-            self._definitions = sorted(tables + columns)
-        index = bisect_left(self._definitions, section.start)
-        while index < len(self._definitions) and self._definitions[index] < section.stop:
-            place = self._definitions[index]
+        text, position, definitions = self.text, section.start, self._find_definitions()
+        index = bisect_left(definitions, section.start)
+        while index < len(definitions) and definitions[index] < section.stop:
+            place = definitions[index]
             index += 1
             if text[place] != "(" or _VALUES.match(text, section.start, section.stop):
                 position = self._skip_literals(position, place)
@@ -302,6 +293,19 @@ class Splitter:
                     return place
         return None
 
+    def _find_definitions(self) -> list[int]:
+        if self._definitions is None:
+            text = self.text
+            tables = [
+                match.start()
+                for word in ("TABLE", "table", "Table")  # faster than a search that ignores case
+                for match in re.finditer(word, text)
+                if _TABLE_WITH_COLUMNS.match(text, match.start())
+            ]
+            columns = [match.start() for match in _first_column(self.engine).finditer(text)]
+            self._definitions = sorted(tables + columns)
+        return self._definitions
+
     def end_of_head(self, section: Section) -> int:
         """Return where the values of a statement of rows begin, or its first literal or bracket."""
         match = _VALUES.match(self.text, section.start, section.stop)
@@ -309,6 +313,18 @@ class Splitter:
             return match.end()
         first = _special(self.engine, self.delimiter).search(self.text, section.start, section.stop)
         return section.stop if first is None else first.start()
+
+    def end_of_rows(self) -> tuple[int, int | None]:
+        """Return where INSERTs of values end that begin here, and what may be a table in them."""
+        match = _inserts(self.engine, self.delimiter).match(self.text, self.position)
+        stop = match.end() if match else self.position
+        definitions = self._find_definitions()
+        index = bisect_left(definitions, self.position)
+        place = definitions[index] if index < len(definitions) else stop
+        if place >= stop:
+            hiding = TABLE.search(self.text, self.position, stop)
+            return stop, hiding.start() if hiding else None
+        return stop, place
 
     def _skip_literals(self, position: int, stop: int) -> int:
         """Return the end of the last literal, quoted name or comment that starts before `stop`."""
@@ -558,6 +574,17 @@ def _tuples(engine: str, delimiter: str) -> re.Pattern[str]:
     inner = "|".join([rf"[^{special}\w]++", r"\w++(?!')", *quoted, "-(?!-)"])
     inner = rf"(?:{inner}|\((?:{inner})*+\))*+"
     return re.compile(rf"\({inner}\)(?:\s*,\s*\({inner}\))*+", re.DOTALL)
+
+
+@lru_cache(maxsize=64)
+def _inserts(engine: str, delimiter: str) -> re.Pattern[str]:
+    """Return the pattern of up to 1,000 statements that insert lists of `_tuples`."""
+    values = _tuples(engine, delimiter).pattern
+    return re.compile(
+        rf"(?:\s*+INSERT[ \t]+INTO[ \t]+{_NAME}(?:\.{_NAME})*+[ \t]*(?:{values}\s*)?VALUES\s*"
+        rf"{values}[ \t]*{re.escape(delimiter)}){{1,1000}}+",
+        re.DOTALL | re.IGNORECASE,
+    )
 
 
 @lru_cache(maxsize=64)
