@@ -2,9 +2,10 @@
 
     python -m fuzz.dump_damage --seconds 600 --seed 1
 
-The dumps in `seeds/dumps` have the form that each engine's own tool prints. Prints for each dialect
-how many dumps were damaged, how many were still read in full, how many had more reports (errors and
-losses), and the findings; exits 1 if there are any.
+The dumps in `seeds/dumps` have the form that each engine's own tool prints. Each damaged dump is
+also condensed in small windows, as long dumps are, which must not lose more without a report.
+Prints for each dialect how many dumps were damaged, how many were still read in full, how many had
+more reports (errors and losses), and the findings; exits 1 if there are any.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ from dataclasses import dataclass
 from fuzz.driver import AWKWARD, SEEDS
 from schema_core.errors import SchemaCoreError
 from schema_core.mappings.dialects.api import ForeignScript, read_tables
+from schema_core.mappings.dialects.condensation import WindowSizes, condense
 
 #: Seconds that reading a damaged dump may take.
 TIMEOUT = 3.0
+
+#: Windows of which each dump needs several, although they are longer than its statements.
+SIZES = WindowSizes(window=3_000, lookahead=300, definition=2_000, longest=2_500, literal=20_000)
 
 #: Pieces that change which statements a script has, or what they are.
 PIECES = (*AWKWARD, ";", "';", "$$", "\\.", "\nGO\n", "\n/\n", "DELIMITER //\n", "CREATE TABLE ",
@@ -83,12 +88,16 @@ def find(before: ForeignScript, original: str, damage: Damage, dialect: str) -> 
     started = time.process_time()
     try:
         after = read_tables(damage.text, dialect)
+        condensed = read_tables(condense((damage.text,), dialect, SIZES), dialect)
     except SchemaCoreError as error:
         return f"refused: {error.code}"
     except (Exception, RecursionError) as error:  # noqa: BLE001 - any other error is the find
         return f"{type(error).__name__}: {str(error)[:200]}"
     if time.process_time() - started > TIMEOUT:
         return f"took more than {TIMEOUT} seconds"
+    lost = sorted(widths(after).keys() - widths(condensed).keys())
+    if lost and reports(condensed).total() <= reports(after).total():
+        return f"condensing lost {lost}"
     if reports(after) - reports(before) or damage.may_hide(original):
         return None
     if len(after.tables) < len(before.tables):
