@@ -61,9 +61,6 @@ BEHAVIOR: dict[str, str] = {
     "pyflink.table.types.RowType.add": "returns another type: types are immutable",
     "pyflink.table.types.DataType.bridged_to": "without effect: no class of Java holds the values",
     "pyflink.table.expression.Expression.__str__": "the expression as SQL: `a + 2`",
-    "pyflink.table.expressions.call": (
-        "takes the names of SQL: `char_length`, where PyFlink takes `charLength`"
-    ),
     "pyflink.table.catalog.UniqueConstraint.get_type_string": "works; PyFlink's fails",
     "pyflink.table.table_environment.TableEnvironment.create_table": "returns whether it is new",
     "pyflink.table.table_environment.TableEnvironment.create_view": (

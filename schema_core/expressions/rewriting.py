@@ -1,13 +1,17 @@
-"""What the Table API means otherwise than SQL: ``+`` of strings, and the fields of rows."""
+"""What the Table API means otherwise than SQL: ``+`` of strings, rows, and names of functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
+from inspect import getmembers
+from typing import Any, TypeVar
 
 from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
+from schema_core.expressions import fluent_functions
 from schema_core.expressions.fluent import (
     NAMED_FIELDS,
     AliasedExpression,
@@ -31,6 +35,29 @@ PLUS, CONCATENATION = "+", "||"
 #: The roots of types whose values are concatenated.
 STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 
+
+def _own_functions() -> Iterable[tuple[str, Any]]:
+    """Return the functions of the Table API that are not methods, with their names."""
+    module = fluent_functions.__name__
+    return getmembers(fluent_functions, lambda value: getattr(value, "__module__", "") == module)
+
+
+#: Names of functions that SQL does not have, in upper case -> the call of each in Python. They are
+#: those of the methods of `Expression` and of the functions beside it, without underscores.
+API_NAMES: Mapping[str, Callable[..., Any]] = {
+    **{
+        name.replace("_", "").upper(): getattr(function, "fget", function)
+        for name, function in (*vars(Expression).items(), *_own_functions())
+        if "_" in name and not name.startswith("_")
+    },
+    "SUM0": lambda value: value.sum0,
+    "PLUS": operator.add, "MINUS": operator.sub, "TIMES": operator.mul,
+    "DIVIDE": operator.truediv, "MINUSPREFIX": operator.neg,
+    "EQUALS": operator.eq, "NOTEQUALS": operator.ne,
+    "LESSTHAN": operator.lt, "LESSTHANOREQUAL": operator.le,
+    "GREATERTHAN": operator.gt, "GREATERTHANOREQUAL": operator.ge,
+}  # fmt: skip
+
 #: Returns the scope of an expression; called only if there is something to rewrite.
 ScopeOf = Callable[[], Scope]
 
@@ -39,19 +66,24 @@ def to_sql_meaning(item: T, scope_of: ScopeOf) -> T:
     """Rewrite an expression, alias or sort key to SQL with PyFlink's meaning; return anything else.
 
     ``+`` of strings is ``||``, with a cast of other operands. The fields of ``row(...)`` are
-    ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. What cannot be typed is
-    left as it is; its use raises the error.
+    ``f0``, ``f1``, which SQL calls ``EXPR$0``, ``EXPR$1``: the row is cast. A call by a name that
+    only the Table API has, such as ``isNull``, is that of the method or operator. What cannot be
+    typed is left as it is; its use raises the error.
 
-    >>> from schema_core.expressions import col, row
+    >>> from schema_core.expressions import call, col, row
     >>> scope = ColumnScope({"a": DataTypes.STRING(), "n": DataTypes.INT()})
     >>> print(to_sql_meaning(col("a") + "-" + col("n"), lambda: scope), col("n") + 1)
     `a` || '-' || CAST(`n` AS VARCHAR(2147483647)) `n` + 1
     >>> print(to_sql_meaning(row(col("n")), lambda: scope))
     CAST(ROW(`n`) AS ROW< `f0` INTEGER >)
+    >>> print(to_sql_meaning(call("charLength", col("a")), lambda: scope))
+    CHAR_LENGTH(`a`)
     """
     if not isinstance(item, Expression | AliasedExpression | SortedExpression):
         return item
-    if not any(_is_plus(node) or _is_row(node) for node in syntax.walk(item.syntax)):
+    if not any(
+        _is_plus(node) or _is_row(node) or _has_api_name(node) for node in syntax.walk(item.syntax)
+    ):
         return item
     tree = _Rewriting(scope_of()).tree(item.syntax)
     if isinstance(item, Expression):
@@ -89,6 +121,10 @@ def _is_row(node: syntax.Expression) -> bool:
     return isinstance(node, Call) and node.symbol == NAMED_FIELDS
 
 
+def _has_api_name(node: syntax.Expression) -> bool:
+    return isinstance(node, Call) and node.name in API_NAMES and not node.path
+
+
 class _Rewriting:
     """Rewrites one expression; operands are typed once."""
 
@@ -119,6 +155,11 @@ class _Rewriting:
     def _call(self, call: Call, arguments: tuple[syntax.Expression, ...]) -> syntax.Expression:
         same = all(first is other for first, other in zip(arguments, call.arguments, strict=True))
         rewritten = call if same else replace(call, arguments=arguments)
+        if _has_api_name(call) and not self._has_function(call.name):
+            named = _call_by_api_name(rewritten)
+            if isinstance(named, Call) and named.name == PLUS:
+                return self._call(named, arguments)
+            return named
         if _is_row(call):
             return self._row(replace(rewritten, symbol=None))
         if call.name == "CAST" and id(arguments[0]) in self._rows:
@@ -145,6 +186,12 @@ class _Rewriting:
         self._rows[id(cast)] = (cast, row)
         return cast
 
+    def _has_function(self, name: str) -> bool:
+        """Return whether SQL has a function of that name, also one of a user."""
+        with suppress(SchemaCoreError):
+            return bool(self._scope.function((name,), syntax.NOWHERE))
+        return False
+
     def _is_string(self, tree: syntax.Expression) -> bool:
         if isinstance(tree, Literal):
             return tree.kind is LiteralKind.STRING
@@ -158,6 +205,14 @@ class _Rewriting:
             return infer(self._scope, tree).type
         except SchemaCoreError:
             return None
+
+
+def _call_by_api_name(call: Call) -> syntax.Expression:
+    """Return the call of the method, function or operator; the call itself if it does not fit."""
+    with suppress(TypeError):
+        result = API_NAMES[call.name](*map(Expression, call.arguments))
+        return result.syntax if isinstance(result, Expression) else call
+    return call
 
 
 def _cast(tree: syntax.Expression, type_: DataType) -> syntax.Expression:
