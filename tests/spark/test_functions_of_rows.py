@@ -253,6 +253,22 @@ def test_aggregates_of_series_get_the_types_of_columns(environment: TableEnviron
     assert rows(result) == [(28.800001, ["float32", "int16", "object", "ndarray"])]
 
 
+def test_aggregates_of_series_get_instants_of_the_session(environment: TableEnvironment) -> None:
+    """Of the two hours between 2 and 3 of that day, the first is meant; NULL is kept."""
+    pytest.importorskip("pandas")
+    environment.get_config().set("table.local-time-zone", "Europe/Berlin")
+    shown = udaf(lambda s: f"{s.dt.tz} {s.max()}", result_type=STRING, func_type="pandas")
+    environment.create_temporary_function("shown", shown)
+    query = "SELECT shown(t), shown(n) FROM (VALUES (TO_TIMESTAMP_LTZ({}, 0), {})) AS x (t, n)"
+    null = "CAST(NULL AS TIMESTAMP_LTZ(3))"
+    assert rows(environment.sql_query(query.format(1792886400, null))) == [
+        (
+            "Europe/Berlin 2026-10-25 02:00:00+02:00",
+            "Europe/Berlin NaT",
+        )
+    ]
+
+
 @pytest.mark.parametrize(
     ("build", "code"),
     [

@@ -95,14 +95,15 @@ class UserCalls:
         if not isinstance(function.spark, PythonImplementation):
             return user_call(called)
         if function.kind is FunctionKind.AGGREGATE:
+            zone = "UTC" if function.spark.vectorized else self.zone
             parts = [
                 part
-                for position, argument in enumerate(self._arguments(called))
+                for position, argument in enumerate(self._arguments(called, zone))
                 for part in (node_of(f"a{position}"), argument)
             ]
             row = call("named_struct", *parts) if parts else node_of(1)
             rows = compile_aggregate("collect_list", called, row)
-            aggregate = _aggregate(function.spark, self._context(called), called.types)
+            aggregate = _aggregate(function.spark, self._context(called), called.types, self.zone)
             return self._python(called, aggregate, called.type, (rows,))
         if function.kind is not FunctionKind.SCALAR:
             raise self._refusal(called)
@@ -150,7 +151,7 @@ class UserCalls:
         if spark.vectorized or is_asynchronous(spark.implementation):
             raise self._refusal(called)
         if call.function.kind is FunctionKind.AGGREGATE:
-            function = _aggregate(spark, self._context(called), called.types)
+            function = _aggregate(spark, self._context(called), called.types, self.zone)
         elif call.function.kind is FunctionKind.SCALAR:
             function = _scalar(_function_of(called), self._context(called))
             function = _with_rows(function, called.types)
@@ -537,9 +538,12 @@ def _only_column(row: Any) -> Any:
 
 
 def _of_series(
-    implementation: object, context: FunctionContext, types: Sequence[DataType]
+    implementation: object, context: FunctionContext, types: Sequence[DataType], zone: str
 ) -> Callable[..., Any]:
-    """Return the callable of a list of rows for an aggregate that takes series of pandas."""
+    """Return the callable of a list of rows for an aggregate that takes series of pandas.
+
+    Instants are clocks of UTC; their series have the time zone of the session.
+    """
     if isinstance(implementation, AggregateFunction):
         aggregate, open_once = implementation, opener_of(implementation, context)
 
@@ -553,10 +557,20 @@ def _of_series(
         evaluate = _scalar(implementation, context)
 
     def of_series(rows: list[Any]) -> Any:
-        return evaluate(*(_series([row[at] for row in rows], type_) for at, type_ in places))
+        import pandas as pd
 
-    places = list(enumerate(types))
+        received = [_series([row[at] for row in rows], type_) for at, type_ in enumerate(types)]
+        for at, type_ in enumerate(types):
+            if isinstance(type_, LocalZonedTimestampType):
+                received[at] = _localize(pd.to_datetime(received[at]), zone)
+        return evaluate(*received)
+
     return _in_directory(of_series, context)
+
+
+def _localize(series: Any, zone: str) -> Any:
+    """Return clocks of UTC as instants in a time zone."""
+    return series.dt.tz_localize("UTC").dt.tz_convert(zone)
 
 
 def _with_instants(
@@ -576,7 +590,7 @@ def _with_instants(
     def with_instants(*series: Any) -> Any:
         received = list(series)
         for place in places:
-            received[place] = received[place].dt.tz_localize("UTC").dt.tz_convert(zone)
+            received[place] = _localize(received[place], zone)
         returned = function(*received)
         if not is_returned:
             return returned
@@ -587,12 +601,12 @@ def _with_instants(
 
 
 def _aggregate(
-    spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType]
+    spark: PythonImplementation, context: FunctionContext, types: Sequence[DataType], zone: str
 ) -> Callable[..., Any]:
     """Return an aggregate's callable of a list of rows (`not-executable` without one)."""
     implementation = spark.implementation
     if spark.vectorized:
-        return _of_series(implementation, context, types)
+        return _of_series(implementation, context, types, zone)
     if not isinstance(implementation, AggregateFunction | TableAggregateFunction):
         raise UnsupportedError(
             f"an aggregate in Python must be an AggregateFunction, got {type_name(implementation)}",
