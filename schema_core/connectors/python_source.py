@@ -15,7 +15,6 @@ from schema_core.connectors.spark_source import (
     PASSED_ON,
     SCHEMA,
     load,
-    passed_on,
     select_columns,
 )
 from schema_core.environment.options import ConfigOption, string_list
@@ -65,7 +64,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         name = register_source(context, "writer")
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
         with active_session(context.session):
-            writer.options(**passed_on(context.options)).save()
+            writer.options(**PASSED_ON.entries(context.options)).save()
 
 
 def register_source(context: TableContext, method: str) -> str:

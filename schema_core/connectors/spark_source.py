@@ -225,7 +225,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             )
             staged = frame.write.format(source).mode("append").partitionBy(*keys)
             with source_errors(source, context.session.version):
-                staged.options(**passed_on(context.options)).save(place)
+                staged.options(**PASSED_ON.entries(context.options)).save(place)
             return
         self._complete(context)
         root = None
@@ -241,7 +241,7 @@ class SparkSourceConnector(ConnectorBase, SupportsOverwrite, SupportsPartitionin
             if keys:
                 replaced_parts = "static" if context.creates else "dynamic"
                 writer = writer.partitionBy(*keys).option("partitionOverwriteMode", replaced_parts)
-            writer.options(**passed_on(context.options)).save(path)
+            writer.options(**PASSED_ON.entries(context.options)).save(path)
 
 
 def _directory(context: TableContext) -> Directory:
@@ -300,19 +300,11 @@ def _path(source: str, context: TableContext) -> str | None:
     return absolute(context.session, path)
 
 
-def passed_on(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the options of the data source."""
-    prefix = f"{PASSED_ON.key}."
-    return {
-        key.removeprefix(prefix): value for key, value in options.items() if key.startswith(prefix)
-    }
-
-
 def load(reader: DataFrameReader, context: ReadContext, path: str | None = None) -> DataFrame:
     """Return the rows of a data source."""
     if SCHEMA.of(context.options) == "table":
         reader = reader.schema(context.spark_schema)
-    return reader.options(**passed_on(context.options)).load(path)
+    return reader.options(**PASSED_ON.entries(context.options)).load(path)
 
 
 def mode_of(context: WriteContext, inserting: str | None) -> str:

@@ -306,9 +306,8 @@ def validate(connector: Connector, options: Mapping[str, str]) -> None:
         _check_alignment(options)
     problems.raise_all()
     for option in declared:
-        for key in option.deprecated_keys:
-            if key in options:
-                warn_deprecated(f"the option {key!r}", repr(option.key))
+        for key, current in option.replaced_keys(options).items():
+            warn_deprecated(f"the option {key!r}", repr(current))
 
 
 def validate_options(

@@ -386,9 +386,9 @@ class ConfigOption(Generic[Value]):
     """An option: its key, the parser of its value, its default and its description.
 
     `fallback_keys` are also accepted, `deprecated_keys` with a warning. With `is_map`, all keys
-    ``key.*`` belong to the option, but not the key itself. A `secret` value is masked in listings
-    and errors. With `defines_table` it has an effect only when the table is created, so a hint
-    cannot set it.
+    ``key.*`` belong to the option, but not the key itself: `entries` returns their values. A
+    `secret` value is masked in listings and errors. With `defines_table` it has an effect only when
+    the table is created, so a hint cannot set it.
 
     >>> HEADER = ConfigOption("csv.skip-lines", integer, 0, "lines to pass over")
     >>> HEADER.of({"csv.skip-lines": "1"}), HEADER.of({})
@@ -426,7 +426,33 @@ class ConfigOption(Generic[Value]):
 
     def has_key(self, key: str) -> bool:
         """Return whether a key of options belongs to the option."""
-        return key.startswith(f"{self.key}.") if self.is_map else key in self.keys()
+        return any(self._matches(own, key) for own in self.keys())
+
+    def _matches(self, own: str, key: str) -> bool:
+        return key.startswith(f"{own}.") if self.is_map else key == own
+
+    def replaced_keys(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Return the deprecated keys among options, each with the key that replaces it."""
+        return {
+            key: self.key + key.removeprefix(own)
+            for own in self.deprecated_keys
+            for key in options
+            if self._matches(own, key)
+        }
+
+    def entries(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Return the entries of a map; those of its current key precede those of others.
+
+        >>> headers = ConfigOption("headers", str, is_map=True, deprecated_keys=("header",))
+        >>> headers.entries({"header.a": "1", "headers.b": "2", "header.b": "3"})
+        {'a': '1', 'b': '2'}
+        """
+        return {
+            key.removeprefix(f"{own}."): value
+            for own in reversed(self.keys())
+            for key, value in options.items()
+            if self._matches(own, key)
+        }
 
     def of(self, options: Mapping[str, str]) -> Value | None:
         """Return the value among these options, or the default (`invalid-option-value`)."""

@@ -90,7 +90,7 @@ class Queue:
         return (
             ConfigOption("topic", str, required=True, deprecated_keys=("queue.topic",)),
             ConfigOption("size", integer, 1),
-            ConfigOption("properties", str, is_map=True),
+            ConfigOption("properties", str, is_map=True, deprecated_keys=("settings",)),
             ConfigOption("fields.#.kind", str, required=True),
         )
 
@@ -110,6 +110,8 @@ def test_valid_options_are_accepted(options: dict[str, str]) -> None:
 def test_a_deprecated_key_suggests_its_replacement() -> None:
     with pytest.warns(DeprecationWarning, match="'queue.topic' is deprecated: use 'topic'"):
         validate(Queue(), {"queue.topic": "t"})
+    with pytest.warns(DeprecationWarning, match=r"'settings\.a\.b' .*: use 'properties\.a\.b'"):
+        validate(Queue(), {"topic": "t", "settings.a.b": "c"})
 
 
 @pytest.mark.parametrize(

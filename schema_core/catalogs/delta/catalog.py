@@ -80,7 +80,7 @@ class DeltaCatalog(StoredCatalog[Any]):
         options = {
             key: value
             for key, value in table.options.items()
-            if not key.startswith(f"{TABLE_PROPERTY.key}.") and key != PATH.key
+            if not TABLE_PROPERTY.has_key(key) and key != PATH.key
         }
         if set(options) - {option.key for option in VERSION}:
             for key in self.delta.properties_of(directory):

@@ -79,12 +79,7 @@ class TableAccess:
     def of(options: Mapping[str, str]) -> TableAccess:
         """Return the access that options describe (`invalid-option-value`)."""
         location, directory = resolve_table_location(PATH.of(options) or "", PATH.key)
-        prefix = f"{PROPERTY.key}."
-        properties = {
-            key.removeprefix(prefix): value
-            for key, value in options.items()
-            if key.startswith(prefix)
-        }
+        properties = PROPERTY.entries(options)
         return TableAccess(location if directory is None else str(directory), properties)
 
     @property

@@ -147,7 +147,7 @@ def require_properties(properties: Mapping[str, str]) -> None:
     """
     options = {option.key: option for option in TABLE_PROPERTIES}
     for key in properties:
-        if key.startswith(f"{TABLE_PROPERTY.key}.") and key not in options:
+        if TABLE_PROPERTY.has_key(key) and key not in options:
             raise UnsupportedError(
                 f"the property {key!r} of tables of Delta is not set",
                 code="version-not-supported",

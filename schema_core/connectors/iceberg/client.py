@@ -75,12 +75,9 @@ def catalog_properties(options: Mapping[str, str]) -> dict[str, str]:
     given = {key: option.of(options) for key, option in OWN.items()}
     properties = {key: value for key, value in given.items() if value is not None}
     require_modules(*CLIENTS.get(properties["type"], ()))
-    prefix = f"{PROPERTY.key}."
-    for key, value in options.items():
-        if key.startswith(prefix):
-            name = key.removeprefix(prefix)
-            require_property(name)
-            properties[name] = value
+    for name, value in PROPERTY.entries(options).items():
+        require_property(name)
+        properties[name] = value
     if properties["type"] != "sql":
         return properties
     if "warehouse" not in properties:

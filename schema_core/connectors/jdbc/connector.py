@@ -513,11 +513,7 @@ class DatabaseTable:
         url = URL.of(options) or ""
         self.dialect: dialects.JdbcDialect = dialects.dialect_of(url)
         check_options(options)
-        settings = {
-            key.removeprefix("properties."): value
-            for key, value in options.items()
-            if key.startswith("properties.")
-        }
+        settings = PROPERTIES.entries(options)
         settings |= {"url": url, "driver": DRIVER.of(options) or self.dialect.driver}
         if (user := USERNAME.of(options)) is not None:
             settings |= {"user": user, "password": PASSWORD.of(options) or ""}

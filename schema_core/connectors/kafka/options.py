@@ -159,18 +159,10 @@ def client_settings(options: Options) -> dict[str, str]:
     >>> client_settings({"properties.bootstrap.servers": "h:9092", "topic": "t"})
     {'kafka.bootstrap.servers': 'h:9092'}
     """
-    properties = _properties(options)
+    properties = PROPERTIES.entries(options)
     if is_blank(properties.get("group.id", "-")):
         raise invalid("'properties.group.id' must not be blank")
     return {f"kafka.{key}": value for key, value in properties.items() if key not in IGNORED}
-
-
-def _properties(options: Options) -> dict[str, str]:
-    return {
-        key.removeprefix("properties."): value
-        for key, value in options.items()
-        if key.startswith("properties.")
-    }
 
 
 def topics(options: Options) -> list[str]:
@@ -218,7 +210,7 @@ def stream_settings(options: Options, *, from_earliest: bool = False) -> dict[st
     `from_earliest` reads all records, as `upsert-kafka` does. Code: `conflicting-options`.
     """
     mode = str(EARLIEST if from_earliest else STARTUP.of(options))
-    commits = {"commitOffsets": "true"} if commits_offsets(_properties(options)) else {}
+    commits = {"commitOffsets": "true"} if commits_offsets(PROPERTIES.entries(options)) else {}
     return _source(options) | _start(options, mode) | commits
 
 
@@ -260,7 +252,7 @@ def _start(options: Options, mode: str) -> dict[str, str]:
 
 def _without_group_offset(options: Options) -> dict[str, str]:
     """Return where a partition starts of which the consumer group has no offset."""
-    properties = _properties(options)
+    properties = PROPERTIES.entries(options)
     reset = properties.get("auto.offset.reset", "none").lower()
     if reset not in ("earliest", "latest", "none"):
         raise invalid(
@@ -286,7 +278,7 @@ def _end(options: Options, name: str) -> dict[str, str]:
             offsets = _require_option(options, BOUNDED, END_OFFSETS)
             return {"endingOffsets": _offsets(options, BOUNDED, offsets)}
         case "group-offsets":
-            if "group.id" not in _properties(options):
+            if "group.id" not in PROPERTIES.entries(options):
                 raise invalid(f"{BOUNDED.key!r} = {GROUP!r} requires 'properties.group.id'")
             return {"endingOffsets": "group"}
     raise UnsupportedError(
