@@ -7,19 +7,19 @@ imported; by default none.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from schema_core.base.text import show
-from schema_core.connectors.spark_source import (
-    PASSED_ON,
-    SCHEMA,
-    load,
-    select_columns,
-)
-from schema_core.environment.options import ConfigOption, string_list
+from schema_core.connectors.spark_source import PASSED_ON, select_columns
+from schema_core.environment.options import ConfigOption, choice, string_list
 from schema_core.errors import NotFoundError, SchemaError, UnsupportedError
-from schema_core.spark.connector import ConnectorBase, SupportsOverwrite
+from schema_core.spark.connector import (
+    ConnectorBase,
+    SupportsOverwrite,
+    SupportsProjectionPushDown,
+)
 from schema_core.spark.session.session import active_session
 
 if TYPE_CHECKING:
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from schema_core.spark.connector import ReadContext, TableContext, WriteContext
 
 CLASS = ConfigOption("class", str, None, "the class, as `module.Class`", required=True)
+SCHEMA = ConfigOption(
+    "schema",
+    choice("source", "table", "query"),
+    "source",
+    "`source`: the types of the data source must be those of the table; `table`: they are given "
+    "to the data source; `query`: it is given the columns that a query reads, and of rows only "
+    "the fields that the query reads",
+)
 #: An option of the session, not of tables.
 ALLOWED = ConfigOption(
     "table.connectors.python.allowed-modules",
@@ -39,12 +47,16 @@ ALLOWED = ConfigOption(
 PUSH_FILTERS = "spark.sql.python.filterPushdown.enabled"
 
 
-class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
+class PythonSourceConnector(ConnectorBase, SupportsOverwrite, SupportsProjectionPushDown):
     """A data source written in Python."""
 
     identifier: ClassVar[str] = "python"
     requires: ClassVar[tuple[str, ...]] = ("pyspark",)
     options: ClassVar[Sequence[ConfigOption[Any]]] = (CLASS, PASSED_ON, SCHEMA)
+
+    def supports_nested_projection(self, context: ReadContext) -> bool:
+        """Return whether the data source is given the columns and fields that a query reads."""
+        return SCHEMA.of(context.options) == "query"
 
     def read(self, context: ReadContext) -> DataFrame:
         """Return the rows of the data source; Spark offers it filters if it has `pushFilters`.
@@ -52,8 +64,13 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite):
         Codes: `not-allowed`, `unsupported-ability` (no `reader`),
         `not-loadable`, `schema-mismatch`.
         """
-        name = register_source(context, "reader")
-        return select_columns(load(context.session.read.format(name), context), context)
+        reader = context.session.read.format(register_source(context, "reader"))
+        schema = SCHEMA.of(context.options)
+        if schema != "query":  # all columns are compared
+            context = replace(context, projection=None)
+        if schema != "source":
+            reader = reader.schema(context.spark_schema)
+        return select_columns(reader.options(**PASSED_ON.entries(context.options)).load(), context)
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse a class that cannot be loaded or has no `writer`; errors as `read`."""

@@ -40,6 +40,7 @@ from schema_core.environment.connector import (
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
+from schema_core.expressions.field_paths import ENTIRE, merge_fields, select_fields
 from schema_core.schema.columns import PhysicalColumn, plain
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from schema_core.environment.jobs.atomicity import Stage
     from schema_core.environment.options import ConfigOption
     from schema_core.environment.planner import BoundTable, RowChangeKind
+    from schema_core.expressions.field_paths import FieldPath
     from schema_core.expressions.typed import Typed
     from schema_core.spark.filters import Filter, FilterResult
     from schema_core.spark.task_rows import Item, Message, TaskRows
@@ -207,6 +209,10 @@ class ReadContext(TableContext):
     Attributes:
         projection: The physical columns that the query reads, in the table's order; None for all.
             Only with `Ability.PROJECTION_PUSH_DOWN`.
+        projected_fields: The fields within rows that the query reads, in the table's order, as
+            paths that begin with a column: ``("r", "a")`` is the field ``r.a``, and ``("r",)``
+            the entire column. The rows in `columns` and `spark_schema` have only these fields.
+            None for all. Only with `SupportsProjectionPushDown.supports_nested_projection`.
         filters: The accepted filters. Only with `Ability.FILTER_PUSH_DOWN`.
         partitions: The partitions of `list_partitions` that the query may select rows of; None for
             all. Only with `Ability.PARTITION_PUSH_DOWN`.
@@ -224,6 +230,7 @@ class ReadContext(TableContext):
     """
 
     projection: tuple[str, ...] | None = None
+    projected_fields: tuple[FieldPath, ...] | None = None
     filters: tuple[Filter, ...] = ()
     partitions: tuple[CatalogPartitionSpec, ...] | None = None
     limit: int | None = None
@@ -243,7 +250,8 @@ class ReadContext(TableContext):
     def columns(self) -> dict[str, DataType]:
         """The physical columns to read, with their types, in order.
 
-        Of an aggregation, its keys and then its aggregates.
+        Of an aggregation, its keys and then its aggregates. Of `projected_fields`, rows have only
+        these.
         """
         physical = self.physical_columns
         if (aggregation := self.aggregation) is not None:
@@ -251,7 +259,11 @@ class ReadContext(TableContext):
             return {**keys, **{call.name: plain(call.type) for call in aggregation.aggregates}}
         if self.projection is None:
             return physical
-        return {name: physical[name] for name in self.projection}
+        types = {name: physical[name] for name in self.projection}
+        if self.projected_fields is None:
+            return types
+        read = merge_fields(*({path[0]: {path[1:]}} for path in self.projected_fields))
+        return {name: select_fields(type_, read.get(name, ENTIRE)) for name, type_ in types.items()}
 
     @property
     def spark_schema(self) -> StructType:
@@ -319,6 +331,16 @@ class ReadContext(TableContext):
                 f"attempts must be 1 or more, got {attempts}", code="invalid-argument"
             )
         return read_in_tasks(self.session, self.spark_schema, items, function, attempts)
+
+    def project_columns(self, frame: DataFrame) -> DataFrame:
+        """Return what `read` returns of a frame of the table's columns and the metadata.
+
+        Rows of the frame may have more fields than the query reads.
+        """
+        from schema_core.spark.task_rows import convert_rows
+
+        metadata = map(metadata_column, self.metadata)
+        return convert_rows(frame, self.physical_columns, self.columns, metadata)
 
     def filter_rows(self, frame: DataFrame) -> DataFrame:
         """Return a frame's rows for which all accepted filters are TRUE, up to the limit."""
@@ -836,6 +858,20 @@ class SupportsProjectionPushDown:
 
     `ReadContext.columns` are the columns that the query reads, at least one.
     """
+
+    def supports_nested_projection(self, context: ReadContext) -> bool:
+        """Return whether only the fields of rows are requested that the query reads.
+
+        They are `ReadContext.projected_fields`, and `read` returns rows of only these. Fields of
+        rows in arrays, maps and structured types are not requested singly. By default False.
+        """
+        return False
+
+
+def reads_nested_fields(connector: SparkConnector, context: ReadContext) -> bool:
+    """Return whether a connector reads only those fields of rows of a table that a query uses."""
+    declared = getattr(connector, "supports_nested_projection", None)
+    return declared is not None and bool(declared(context))
 
 
 class SupportsLimitPushDown:

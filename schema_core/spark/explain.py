@@ -19,6 +19,7 @@ from schema_core.query.relation import (
     subexpressions,
 )
 from schema_core.schema.columns import ComputedColumn
+from schema_core.schema.explanation import format_name
 from schema_core.spark.compiler.functions.rules import RULES
 from schema_core.spark.compiler.translation import Translation
 from schema_core.spark.connector import SupportsFilterExplanation
@@ -62,6 +63,10 @@ class ExplainRecorder:
         lines = [f"{context.identifier.as_summary_string()} by connector {connector.identifier!r}"]
         used = [name for name in physical if name in demand.columns]
         lines.append(f"  columns: {', '.join(used) or 'none'} ({len(used)} of {len(physical)})")
+        if nested := [path for path in context.projected_fields or () if len(path) > 1]:
+            lines.append(
+                f"  fields: {', '.join('.'.join(map(format_name, path)) for path in nested)}"
+            )
         accepted = {str(filter_) for filter_ in context.filters}
         offered = [Filter(each, context.zone) for each in demand.filters]
         if context.aggregation is not None:

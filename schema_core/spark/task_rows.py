@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from schema_core.base.lazy import dataclass
 from schema_core.mappings.spark.pyspark_types import with_microseconds
+from schema_core.spark.compiler.row_fields import with_fields
 from schema_core.spark.compiler.tree import Cast, Column
 from schema_core.spark.session.frames import select
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
+
+    from schema_core.types import DataType
 
     #: What a function returns for an item: rows by order or by name, or batches of Arrow.
     TaskRows = Iterable[Sequence[Any] | Mapping[str, Any] | pa.RecordBatch | pa.Table]
@@ -47,6 +50,19 @@ def cast_columns(frame: DataFrame, schema: StructType) -> DataFrame:
     fields = schema.fields
     columns = [Cast(Column(field.name), field.dataType.simpleString()) for field in fields]
     return select(frame, list(zip(columns, schema.names, strict=True)))
+
+
+def convert_rows(
+    frame: DataFrame,
+    source: Mapping[str, DataType],
+    target: Mapping[str, DataType],
+    others: Iterable[str],
+) -> DataFrame:
+    """Return columns of a frame with the fields of other types, and other columns as they are."""
+    columns = [
+        (with_fields(Column(name), source[name], type_), name) for name, type_ in target.items()
+    ]
+    return select(frame, [*columns, *((Column(name), name) for name in others)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -875,6 +875,9 @@ RULES: Mapping[str, Rule] = {
         "SupportsAggregatePushDown", f"{PAGE}#push-down"
     ),
     "test_first_rows_are_those_of_the_order": Rule("SupportsTopNPushDown", f"{PAGE}#push-down"),
+    "test_fields_of_rows_are_those_that_queries_use": Rule(
+        "SupportsProjectionPushDown.supports_nested_projection", f"{PAGE}#push-down"
+    ),
     "test_partitions_that_filters_select_have_all_rows": Rule(
         "SupportsPartitionPushDown", f"{PAGE}#push-down"
     ),

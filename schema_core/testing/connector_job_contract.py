@@ -186,7 +186,7 @@ class ConnectorJobContract:
         """Return a function that returns the context of a write of a table."""
 
         def make(name: str, **changes: Any) -> WriteContext:
-            table, fields = _context_fields(environment, name)
+            table, fields = context_fields(environment, name)
             return WriteContext(**fields, table=table, **changes)
 
         return make
@@ -408,7 +408,7 @@ class ConnectorJobContract:
             pytest.skip("the connector does not report statistics")
         name = table("a INT, b STRING, c INT")
         run(f"INSERT INTO {name} VALUES (1, CAST(NULL AS STRING), 2), (CAST(NULL AS INT), 'x', 3)")
-        described, fields = _context_fields(environment, name)
+        described, fields = context_fields(environment, name)
         context = ReadContext(**fields, table=described)
         frame, names = connector.read_with_statistics(context)
         for column in names:
@@ -515,7 +515,7 @@ def _is_importable(module: str) -> bool:
         return False
 
 
-def _context_fields(
+def context_fields(
     environment: TableEnvironment, name: str
 ) -> tuple[ResolvedCatalogTable, dict[str, Any]]:
     """Return a table, and the other attributes of the context of a job."""

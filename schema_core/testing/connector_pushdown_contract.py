@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from schema_core.environment.connector import Ability
+from schema_core.environment.table_environment import TableEnvironment
+from schema_core.spark.connector import ReadContext, reads_nested_fields
 from schema_core.testing.connector_cases import (
     PREDICATE_COLUMNS,
     PredicateColumn,
     TypeSample,
     predicates,
 )
-from schema_core.testing.connector_job_contract import MakeTable, need_write
+from schema_core.testing.connector_job_contract import MakeTable, context_fields, need_write
 
 PUSH_DOWN = frozenset({
     Ability.FILTER_PUSH_DOWN, Ability.PROJECTION_PUSH_DOWN, Ability.LIMIT_PUSH_DOWN,
@@ -114,6 +116,43 @@ class ConnectorPushDownContract:
         wrong = [query % name for place, query in enumerate(queries) if place in different]
         assert not wrong, f"wrong first rows: {'; '.join(wrong)}"
         assert expected == first
+
+    def test_fields_of_rows_are_those_that_queries_use(
+        self, environment: TableEnvironment, table: MakeTable, run: Any, connector: Any
+    ) -> None:
+        """Rows of `read` have only the fields that a query uses, with their values."""
+        need_write(connector)
+        if "row" not in self.types:
+            pytest.skip("the connector does not store rows")
+        inner, pair = "ROW<x INT, y INT>", "ROW<b INT, a INT>"
+        row = f"ROW<a INT, b INT, c {inner}>"
+        name = table(f"k INT, r {row}, q {pair}")
+        described, fields = context_fields(environment, name)
+        if not reads_nested_fields(connector, ReadContext(**fields, table=described)):
+            pytest.skip("the connector does not declare that it takes the fields of rows")
+        rows = (
+            (1, "ROW(2, 3, ROW(4, 5))", "ROW(6, 7)"),
+            (8, f"ROW(NULLIF(1, 1), 9, CAST(NULL AS {inner}))", "ROW(10, NULLIF(1, 1))"),
+            (11, "NULL", "NULL"),
+        )
+        values = " UNION ALL ".join(
+            f"SELECT {k}, CAST({r} AS {row}), CAST({q} AS {pair})" for k, r, q in rows
+        )
+        reference = f"{name}_reference"
+        run(f"INSERT INTO {name} {values}")
+        run(f"CREATE TEMPORARY VIEW {reference} (k, r, q) AS {values}")
+        used = (
+            "r.b", "r.c.y", "q.a", "r.a + q.b", "r.c.y - r.c.x",
+            "CASE WHEN r.c IS NULL THEN k ELSE r.a END", "CASE WHEN q IS NULL THEN k ELSE r.b END",
+        )  # fmt: skip
+        read, expected = (
+            run(_number_queries(f"k, {expression} FROM {each}" for expression in used))
+            for each in (name, reference)
+        )
+        different = {number for number, *_ in {*read} ^ {*expected}}
+        wrong = [text for place, text in enumerate(used) if place in different]
+        assert not wrong, f"wrong values of fields: {'; '.join(wrong)}"
+        assert expected == read
 
     @staticmethod
     def _tables_of_values(

@@ -127,7 +127,7 @@ class MemoryConnector(
         return tuple("__DEFAULT_PARTITION__" if row[key] is None else str(row[key]) for key in keys)
 
     def read(self, context: ReadContext) -> DataFrame:
-        every = replace(context, projection=None, aggregation=None)
+        every = replace(context, projection=None, projected_fields=None, aggregation=None)
         rows = self.stored(context)
         if context.partitions is not None:
             keys = context.table.partition_keys
@@ -139,9 +139,10 @@ class MemoryConnector(
         if context.top_n is not None:
             order = [self.sort_key(key) for key in context.top_n.order]
             frame = frame.orderBy(*order).limit(context.top_n.limit)
-        return frame.select(
-            [frame[f"`{name.replace('`', '``')}`"] for name in context.spark_schema.names]
-        )
+        return context.project_columns(frame)
+
+    def supports_nested_projection(self, context: ReadContext) -> bool:
+        return True
 
     def aggregate(
         self, frame: DataFrame, aggregation: Aggregation, context: ReadContext
@@ -429,6 +430,25 @@ class IgnoresFilters(MemoryConnector):
         return super().read(replace(context, filters=()))
 
 
+class IgnoresFields(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        return super().read(replace(context, projected_fields=None))
+
+
+class MixesUpFields(MemoryConnector):
+    def read(self, context: ReadContext) -> DataFrame:
+        other = {"a": "b", "b": "a"}
+        paths = tuple(
+            (name, *(other.get(part, part) for part in path))
+            for name, *path in context.projected_fields or ()
+        )
+        frame = super().read(replace(context, projected_fields=paths))
+        fields = context.spark_schema.fields
+        return frame.select(
+            [frame[f"`{field.name}`"].cast(field.dataType).alias(field.name) for field in fields]
+        )
+
+
 class IgnoresTheLimit(MemoryConnector):
     def read(self, context: ReadContext) -> DataFrame:
         return super().read(replace(context, limit=None))
@@ -575,6 +595,8 @@ WRONG: Mapping[type[MemoryConnector], str] = {
     DeletesEarly: "test_a_failed_job_leaves_no_rows",
     PublishesEarly: "test_a_killed_job_leaves_no_rows",
     FiltersTooMuch: "test_push_down_keeps_rows",
+    IgnoresFields: "test_fields_of_rows_are_those_that_queries_use",
+    MixesUpFields: "test_fields_of_rows_are_those_that_queries_use",
     LimitsBeforeFilters: "test_push_down_keeps_rows",
     NeedsAnOptionalOption: "test_options_are_validated",
     DeclaresNoSecret: "test_secrets_are_masked",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql.datasource import (
     DataSource,
@@ -14,6 +14,7 @@ from pyspark.sql.datasource import (
     EqualTo,
     WriterCommitMessage,
 )
+from pyspark.sql.types import StructType
 
 
 class Reader(DataSourceReader):  # type: ignore[misc, unused-ignore]
@@ -78,6 +79,31 @@ class WriteOnly(DataSource):  # type: ignore[misc, unused-ignore]
 
     def writer(self, schema: Any, overwrite: bool) -> Writer:
         return Writer(self.options, overwrite)
+
+
+class NestedReader(DataSourceReader):  # type: ignore[misc, unused-ignore]
+    """One row, of the columns and fields of a schema, which it notes."""
+
+    STORED: ClassVar[dict[str, Any]] = {"id": 1, "r": {"a": 2, "b": "x", "c": {"x": 3, "y": 4}}}
+
+    def __init__(self, options: Any, schema: Any) -> None:
+        self.schema = schema
+        Path(options["log"]).write_text(schema.simpleString())
+
+    def read(self, _: Any) -> Iterator[tuple[Any, ...]]:
+        yield self.values_of(self.STORED, self.schema)
+
+    def values_of(self, stored: Any, type_: Any) -> Any:
+        if not isinstance(type_, StructType):
+            return stored
+        return tuple(self.values_of(stored[field.name], field.dataType) for field in type_.fields)
+
+
+class Nested(DataSource):  # type: ignore[misc, unused-ignore]
+    """A data source that returns the columns and fields that it is given."""
+
+    def reader(self, schema: Any) -> NestedReader:
+        return NestedReader(self.options, schema)
 
 
 class NoSource:

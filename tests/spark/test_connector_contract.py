@@ -23,11 +23,13 @@ from tests.spark.memory_connector import (
     FailsForTimes,
     ForgetsPartitionsOfNull,
     GroupsByACollation,
+    IgnoresFields,
     IgnoresFilters,
     IgnoresHints,
     IgnoresTheLimit,
     LeavesFiles,
     MemoryConnector,
+    MixesUpFields,
     RepeatsMicroBatches,
     SortsNullLast,
     StoresAbortedRows,
@@ -188,7 +190,7 @@ def session(cls):
 MEMORY = """
 class TestWrong(MemoryContract):
     types = {name: MemoryContract.types[name] for name in
-             ('int', 'string', 'empty string', 'date', 'timestamp(3)')}
+             ('int', 'string', 'empty string', 'date', 'timestamp(3)', 'row')}
     spark_session = pytest.fixture(scope='class')(classmethod(session))
     def make_connector(self): return memory.%s()
 """
@@ -225,6 +227,8 @@ REASONS = {
     TruncatesTimes: "timestamp(3): TIMESTAMP(3), TIMESTAMP '",
     FailsForTimes: "timestamp(3): TIMESTAMP(3): the job failed: ValueError: no times",
     IgnoresFilters: "the accepted filter",
+    IgnoresFields: "returned column 'r' of type struct<a:int,b:int,",
+    MixesUpFields: "wrong values of fields: r.b; q.a; r.a + q.b; CASE",
     IgnoresTheLimit: "more rows than the limit 1",
     IgnoresHints: "the options of the hint are ignored: ['place']",
     RepeatsMicroBatches: "rows are doubled: [1, 1, 2, 2]",

@@ -36,6 +36,11 @@ T = (
     " h TIMESTAMP(3)) WITH"
 )
 U = "CREATE TABLE u (k INT, y INT, s STRING) WITH"
+#: A table with rows; `rx` is computed.
+R = (
+    "CREATE TABLE w (i INT, r ROW<a INT, b STRING, c ROW<x BIGINT, y STRING>>, q ROW<a INT, b INT>,"
+    " l ARRAY<ROW<a INT, b INT>>, rx AS r.c.x + i) WITH"
+)
 V = "CREATE VIEW v AS SELECT a AS va, c AS vc, b + 1 AS vb FROM t WHERE b > 0"
 
 #: A query -> for each scan in the order of the tables: columns, filters and limit.
@@ -129,6 +134,27 @@ DEMANDS: dict[str, list[str]] = {
     ],
     "SELECT x.a FROM t AS x JOIN t AS y ON x.a = y.a WHERE x.b = 1": ["t(a b) `b` = 1", "t(a)"],
     "SELECT * FROM t TABLESAMPLE BERNOULLI (10) WHERE a = 1 LIMIT 1": ["t(a b c d e f g h)"],
+    "SELECT r.c.x, q.a FROM w WHERE r.a > 0": ["w(q.a r.a r.c.x)"],
+    "SELECT r.c, r.c.y FROM w": ["w(r.c r.c.y)"],
+    "SELECT r, r.a FROM w": ["w(r)"],
+    "SELECT r.a FROM w WHERE r IS NOT NULL": ["w(r) `r` IS NOT NULL"],
+    "SELECT l[1].a FROM w": ["w(l)"],
+    "SELECT e.a FROM w CROSS JOIN UNNEST(l) AS e(a, b)": ["w(l)"],
+    "SELECT rx FROM w": ["w(rx)"],
+    "SELECT z.v.x FROM (SELECT r.c AS v, i FROM w) AS z WHERE i = 1": ["w(i r.c.x) `i` = 1"],
+    "SELECT z.v.x FROM (SELECT DISTINCT r.c AS v FROM w) AS z": ["w(r.c)"],
+    "SELECT z.r.a FROM (SELECT r, COUNT(*) AS n FROM w GROUP BY r) AS z": ["w(r)"],
+    "SELECT z.r.a FROM (SELECT r FROM w ORDER BY r.b LIMIT 1) AS z": ["w(r.a r.b)"],
+    "SELECT z.v.a FROM (SELECT q AS v FROM w UNION ALL SELECT q FROM w) AS z": [
+        "w(q.a)", "w(q.a)"
+    ],
+    "SELECT z.v.a FROM (SELECT q AS v FROM w UNION ALL SELECT ROW(i, i) FROM w) AS z": [
+        "w(i)", "w(q.a)"
+    ],
+    "SELECT x.r.a FROM w AS x JOIN w AS y ON x.q.a = y.q.b": ["w(q.a r.a)", "w(q.b)"],
+    "WITH s AS (SELECT r, q FROM w) SELECT x.r.a, y.r.b FROM s AS x, s AS y": ["w(r.a r.b)"],
+    "SELECT r.* FROM w": ["w(r.a r.b r.c)"],
+    "SELECT i FROM w WHERE EXISTS (SELECT 1 FROM u WHERE u.k = w.q.b)": ["w(i q.b)", "u(k)"],
 }  # fmt: skip
 
 
@@ -136,7 +162,7 @@ DEMANDS: dict[str, list[str]] = {
 def undone() -> TableEnvironment:
     """An environment whose queries are resolved and not run."""
     environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
-    for statement in (T, U):
+    for statement in (T, U, R):
         environment.execute_sql(f"{statement} ('connector' = 'any')")
     return environment
 
@@ -153,7 +179,12 @@ def test_queries_demand_columns_filters_and_limits_of_scans(undone: TableEnviron
     for query in DEMANDS:
         result[query] = []
         for scan, demand in described(undone, query):
-            parts = [f"{scan}({' '.join(sorted(demand.columns))})"]
+            read = [
+                ".".join((name, *path))
+                for name, fields in demand.columns.items()
+                for path in ([()] if () in fields else fields)
+            ]
+            parts = [f"{scan}({' '.join(sorted(read))})"]
             parts += [" & ".join(map(to_sql, demand.filters))] if demand.filters else []
             parts += [f"limit {demand.limit}"] if demand.limit is not None else []
             parts += [f"by {', '.join(map(sort_text, demand.order))}"] if demand.order else []
@@ -167,11 +198,21 @@ def test_queries_demand_columns_filters_and_limits_of_scans(undone: TableEnviron
 def described(environment: TableEnvironment, query: str) -> list[tuple[str, Any]]:
     relation = environment.sql_query(query).relation
     text = repr(relation)
-    assert "object_name='t'" in text
-    tables = [{"k", "y", "s"}]
+    assert "object_name='" in text
+    tables = {"u": {"k", "y", "s"}, "w": {"i", "r", "q", "l", "rx"}}
     demands = scan_demands(relation).values()
     return [
-        ("u" if demand.columns and demand.columns <= tables[0] else "t", demand)
+        (
+            next(
+                (
+                    name
+                    for name, own in tables.items()
+                    if {*demand.columns} and {*demand.columns} <= own
+                ),
+                "t",
+            ),
+            demand,
+        )
         for demand in demands
     ]
 

@@ -171,6 +171,25 @@ def test_reading_with_filters_and_writing(environment: TableEnvironment, tmp_pat
     assert refused(environment, "SELECT * FROM wrong").code == "schema-mismatch"
 
 
+def test_a_source_is_given_the_fields_that_a_query_reads(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    environment.get_config().set(ALLOWED, MODULE)
+    options = {"connector": "python", "class": f"{MODULE}.Nested", "option__log": log}
+    columns = "(id INT, r ROW<a INT NOT NULL, b STRING, c ROW<x INT, y INT>>, d AS r.c.y + 1)"
+    create(environment, "p", columns, **options, schema="query")
+
+    assert rows(environment, "SELECT r.c.x FROM p WHERE r.a > 0") == [(3,)]
+    assert log.read_text() == "struct<r:struct<a:int,c:struct<x:int>>>"
+    assert rows(environment, "SELECT z.v.x, d FROM (SELECT r.c AS v, d FROM p) AS z") == [(3, 5)]
+    assert log.read_text() == "struct<r:struct<c:struct<x:int,y:int>>>"
+    assert rows(environment, "SELECT COUNT(*) FROM p") == [(1,)]
+    assert log.read_text() == "struct<id:int>"
+    explanation = environment.explain_sql("SELECT id, r.c.x FROM p WHERE r.a > 0")
+    assert "  columns: id, r (2 of 2)\n  fields: `r`.`a`, `r`.`c`.`x`\n" in explanation
+
+
 def test_nothing_is_imported_that_is_not_allowed(environment: TableEnvironment) -> None:
     create(environment, "p", "(a INT)", **{"connector": "python", "class": "antigravity.Orders"})
     for allowed in (None, "anti; antigravity.sub"):

@@ -10,11 +10,20 @@ moves down if nothing below it selects, merges, adds or orders rows, except filt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import NamedTuple, TypeAlias, cast
 
 from schema_core.base.lazy import dataclass
+from schema_core.expressions.field_paths import (
+    ENTIRE,
+    ColumnPath,
+    FieldPath,
+    Fields,
+    column_path,
+    merge_fields,
+    values_read,
+)
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, operands, walk
 from schema_core.expressions.typed import Select as Subquery
 from schema_core.query import relation as relational
@@ -47,20 +56,29 @@ class ScanDemand:
     """What a query needs of one scan.
 
     Attributes:
-        columns: The names of the table's columns that it reads.
+        columns: The table's columns that it reads, and which fields of them.
         filters: Predicates over physical columns; the query drops rows for which one is not TRUE.
         limit: How many rows that pass all filters it needs at most; None for all.
         order: The keys, physical columns, by which these are the first rows; none for any rows.
     """
 
-    columns: frozenset[str]
+    columns: Mapping[str, Fields]
     filters: tuple[Typed, ...] = ()
     limit: int | None = None
     order: tuple[relational.Key, ...] = ()
 
+    @classmethod
+    def of_columns(cls, names: Iterable[str]) -> ScanDemand:
+        """Return the demand of a scan of which columns are read entirely."""
+        return cls(dict.fromkeys(names, ENTIRE))
+
+    def with_columns(self, names: Iterable[str]) -> ScanDemand:
+        """Return a demand that also reads columns entirely."""
+        return replace(self, columns={**self.columns, **dict.fromkeys(names, ENTIRE)})
+
     def merge_demands(self, other: ScanDemand) -> ScanDemand:
         """Return the demand of a scan that is read twice."""
-        columns = self.columns | other.columns
+        columns = merge_fields(self.columns, other.columns)
         if self.filters != other.filters:
             return ScanDemand(columns)
         if self.limit is None or other.limit is None or self.order != other.order:
@@ -168,8 +186,8 @@ def move_predicates(
 
 # --- the analysis --------------------------------------------------------------------------------
 
-#: Positions of a relation's columns; None for all.
-Positions: TypeAlias = "frozenset[int] | None"
+#: The fields that are read of a relation's columns, by their positions; None for all columns.
+Positions: TypeAlias = "Mapping[int, Fields] | None"
 
 
 class Limit(NamedTuple):
@@ -215,7 +233,8 @@ class _DemandAnalysis:
     """
 
     found: dict[int, ScanDemand] = field(default_factory=dict)
-    read: set[tuple[str, str]] = field(default_factory=set)
+    #: qualifier and name of a column -> its fields that are read
+    read: dict[tuple[str, str], set[FieldPath]] = field(default_factory=dict)
     #: common tables in scope, with what the visited relations need of each
     common: dict[str, list[Positions]] = field(default_factory=dict)
 
@@ -260,7 +279,9 @@ class _DemandAnalysis:
 
     def scan(self, scan: relational.Scan, demand: Demand) -> None:
         columns = scan.columns
-        positions = range(len(columns)) if demand.positions is None else demand.positions
+        positions = demand.positions
+        if positions is None:
+            positions = dict.fromkeys(range(len(columns)), ENTIRE)
         physical = {
             column.name
             for column in scan.table.schema.columns
@@ -273,8 +294,8 @@ class _DemandAnalysis:
 
         filters = move_predicates(demand.filters, column)
         limit = _move_limit(demand.limit, column, len(filters) == len(demand.filters))
-        names = frozenset(columns[place].name for place in positions)
-        needed = ScanDemand(names, tuple(filters), *(limit or ()))
+        read = {columns[place].name: fields for place, fields in positions.items()}
+        needed = ScanDemand(read, tuple(filters), *(limit or ()))
         known = self.found.get(id(scan))
         self.found[id(scan)] = needed if known is None else known.merge_demands(needed)
 
@@ -286,21 +307,23 @@ class _DemandAnalysis:
         time = find_versions(snapshot.input).time
         positions = demand.positions
         if positions is not None and time is not None:
-            positions = positions | {time}
+            positions = {**positions, time: ENTIRE}
         self.relation(snapshot.input, Demand(positions))
 
     # --- expressions ---------------------------------------------------------------------------
 
     def expressions(self, expressions: Iterable[Typed]) -> None:
-        """Record the columns that expressions read, and visit their subqueries."""
-        rest = list(expressions)
-        while rest:
-            one = rest.pop()
-            if isinstance(one, Ref):
-                self.read.add((one.relation or "", one.name))
-            elif isinstance(one, Subquery):
-                self.relation(rows_of(one), EVERYTHING)
-            rest += operands(one)
+        """Record the columns and fields that expressions read, and visit their subqueries."""
+        for value in values_read(expressions):
+            if isinstance(value, ColumnPath):
+                self.require(value, ENTIRE)
+            else:
+                self.relation(rows_of(value), EVERYTHING)
+
+    def require(self, path: ColumnPath, fields: Fields) -> None:
+        """Record the fields that are read of a column, or of a field within one."""
+        key = (path.column.relation or "", path.column.name)
+        self.read.setdefault(key, set()).update((*path.fields, *inner) for inner in fields)
 
     # --- blocks --------------------------------------------------------------------------------
 
@@ -308,15 +331,28 @@ class _DemandAnalysis:
         self, block: relational.Select, demand: Demand, sorted_by: Sequence[Typed] = ()
     ) -> None:
         """Visit a SELECT block; `sorted_by` has further expressions over its sources."""
-        outer, self.read = self.read, set()
-        dead: Iterable[int] = ()
-        if demand.positions is not None and not block.distinct:
-            dead = set(range(len(block.items))) - demand.positions
-        live = [item.expression for place, item in enumerate(block.items) if place not in dead]
-        self.expressions([*live, *expressions_of(replace(block, items=())), *sorted_by])
+        outer, self.read = self.read, {}
+        positions = demand.positions
+        if positions is None or block.distinct:
+            positions = dict.fromkeys(range(len(block.items)), ENTIRE)
+        for place, fields in positions.items():
+            self.item(block.items[place].expression, fields)
+        self.expressions([*expressions_of(replace(block, items=())), *sorted_by])
         if block.source is not None:
             self.block_sources(block, block.source, demand)
-        self.read = outer | (self.read - columns_of(block.source))
+        own = columns_of(block.source)
+        for key, paths in self.read.items():
+            if key not in own:
+                outer.setdefault(key, set()).update(paths)
+        self.read = outer
+
+    def item(self, expression: Typed, fields: Fields) -> None:
+        """Record what an item reads of which some fields are needed."""
+        path = column_path(expression)
+        if path is None:
+            self.expressions([expression])
+        else:
+            self.require(path, fields)
 
     def block_sources(
         self, block: relational.Select, source: relational.Relation, demand: Demand
@@ -371,9 +407,11 @@ class _DemandAnalysis:
     ) -> None:
         """Visit a source with the columns read by its alias."""
         places = {column.name: place for place, column in enumerate(source.columns)}
-        positions = frozenset(
-            place for name, place in places.items() if (source.alias, name) in self.read
-        )
+        positions = {
+            place: frozenset(fields)
+            for name, place in places.items()
+            if (fields := self.read.get((source.alias, name))) is not None
+        }
         if source.lateral or len(places) < len(source.columns):
             self.relation(source.input, EVERYTHING)
             return
@@ -411,7 +449,7 @@ class _DemandAnalysis:
                 if isinstance(key, Ref) and relational.is_output(key)
             ]
             known = {option for option in used if option is not None}
-            positions = None if None in used else positions | known
+            positions = None if None in used else {**positions, **dict.fromkeys(known, ENTIRE)}
         filters, limit = demand.filters, None if keys else demand.limit
         if sort.fetch is not None or sort.offset is not None:
             filters, limit = (), _limit_of_sort(sort)
@@ -441,7 +479,7 @@ class _DemandAnalysis:
             self.common = {**outer, **earlier}
             needs = [need for need in own[table.name] if need is not None]
             needs_all = len(needs) < len(own[table.name])
-            self.relation(table.relation, Demand(None if needs_all else frozenset().union(*needs)))
+            self.relation(table.relation, Demand(None if needs_all else merge_fields(*needs)))
         self.common = outer
 
 
@@ -486,7 +524,11 @@ def _of_side(
 
     filters = tuple(move_predicates(demand.filters, column))
     limit = _move_limit(demand.limit, column, len(filters) == len(demand.filters))
-    return Demand(demand.positions, filters, limit)
+    positions = demand.positions
+    if positions is not None:
+        same = {place for place in positions if given[place].type == wanted[place].type}
+        positions = {place: positions[place] if place in same else ENTIRE for place in positions}
+    return Demand(positions, filters, limit)
 
 
 def _move_limit(

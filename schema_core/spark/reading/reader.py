@@ -183,7 +183,7 @@ class Reader:
         The decoder returns the changes of a micro-batch of the messages as a changelog frame, of
         which columns other than `columns` may be NULL. The table is added to `reads`.
         """
-        bound, demand = self._context.source(scan), ScanDemand(columns)
+        bound, demand = self._context.source(scan), ScanDemand.of_columns(columns)
         configuration, database = snapshot(self._context.options), self._context.database()
         connector, context = self._open_table(session, bound, configuration)
         located = partial(using, bound.identifier, bound.table.options, "read")
@@ -223,7 +223,7 @@ class Reader:
         if not order:
             return None
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            context = read_context(connector, context, ScanDemand(columns))
+            context = read_context(connector, context, ScanDemand.of_columns(columns))
             context = replace(context, metadata={**context.metadata, **order})
             database, further = self._context.database(), [*order]
             source = source_frame(
@@ -376,7 +376,7 @@ class Reader:
             frames[id(rows)] = aggregated_frame(connector, context)
         reads.append((connector, context))
         if recorder is not None:
-            recorder.scan(connector, context, ScanDemand(frozenset()), frames[id(rows)])
+            recorder.scan(connector, context, ScanDemand({}), frames[id(rows)])
         return True
 
     def _drop_unused(self, session: SparkSession) -> None:
@@ -576,7 +576,7 @@ class Reader:
         schema = bound.table.resolved_schema
         watermark = watermark_of(bound) if streams and clock is not None else None
         if demand is not None and watermark is not None:
-            demand = replace(demand, columns=demand.columns | columns_of_watermark(watermark))
+            demand = demand.with_columns(columns_of_watermark(watermark))
         connector, context = self._open_table(session, bound, request.configuration)
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
             if demand is not None:

@@ -25,7 +25,15 @@ from schema_core.errors import (
     similar,
 )
 from schema_core.expressions.comparisons import Comparison
-from schema_core.expressions.typed import Ref, walk
+from schema_core.expressions.field_paths import (
+    ENTIRE,
+    ColumnPath,
+    FieldPath,
+    Fields,
+    merge_fields,
+    ordered_paths,
+    values_read,
+)
 from schema_core.mappings.spark.pyspark_types import to_spark, to_spark_sql
 from schema_core.schema.columns import Column, ComputedColumn, MetadataColumn, PhysicalColumn
 from schema_core.schema.resolved import ResolvedSchema
@@ -46,6 +54,7 @@ from schema_core.spark.compiler.expression import (
     to_physical,
 )
 from schema_core.spark.compiler.functions.casts import convert
+from schema_core.spark.compiler.row_fields import with_fields
 from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.tree import NULL, Cast, NamedNode, quote
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -61,6 +70,7 @@ from schema_core.spark.connector import (
     TopN,
     metadata_column,
     raw_column,
+    reads_nested_fields,
 )
 from schema_core.spark.filters import Filter, FilterResult
 from schema_core.spark.reading.pushdown import ScanDemand
@@ -77,7 +87,7 @@ if TYPE_CHECKING:
     from schema_core.base.paths import ObjectIdentifier
     from schema_core.catalog.objects import CatalogPartitionSpec
     from schema_core.environment.planner import BoundTable
-    from schema_core.expressions.typed import Typed
+    from schema_core.expressions.typed import Ref, Typed
     from schema_core.spark.connector import (
         Aggregation,
         ReadContext,
@@ -160,7 +170,7 @@ def source_frame(  # noqa: PLR0913 - one argument for each way to read
         if column.name not in used
         else _cast_metadata(column, context.metadata[column.key], context.zone)
         if isinstance(column, MetadataColumn)
-        else _check_physical(column, without_null, has_tombstones=kinds and streams)
+        else _check_physical(column, declared, without_null, has_tombstones=kinds and streams)
         for column in columns
         if not isinstance(column, ComputedColumn)
     ]
@@ -233,16 +243,23 @@ def _null_column(column: Column) -> NamedNode:
 
 
 def _check_physical(
-    column: Column, without_null: set[str], *, has_tombstones: bool = False
+    column: Column,
+    read: Mapping[str, DataType],
+    without_null: set[str],
+    *,
+    has_tombstones: bool = False,
 ) -> NamedNode:
-    """Return a column with the check of NOT NULL, which a change that removes a row may lack."""
-    type_ = column.data_type.nullable() if column.name in without_null else column.data_type
-    value = ColumnNode(column.name)
-    node = require_not_null(value, type_, column.name)
+    """Return a column with the check of NOT NULL, which a change that removes a row may lack.
+
+    Fields of rows that are not in the types of the columns that were `read` are NULL.
+    """
+    type_, value = read[column.name], ColumnNode(column.name)
+    is_nullable = column.data_type.is_nullable or column.name in without_null
+    node = require_not_null(value, type_.with_nullability(is_nullable), column.name)
     if has_tombstones and node != value:
         parts = {"adds": adds_row(ColumnNode(ROW_KIND)), "checked": node, "value": value}
         node = inline("if({adds}, {checked}, {value})", **parts)
-    return node, column.name
+    return with_fields(node, type_, column.data_type), column.name
 
 
 def _cast_metadata(column: MetadataColumn, given: DataType, zone: str) -> NamedNode:
@@ -314,6 +331,8 @@ def _problems(
     frame: DataFrame, declared: Mapping[str, DataType], connector: str, ignored: Collection[str]
 ) -> Iterator[ExternalError]:
     """Yield every difference between a frame's columns and the declared ones."""
+    from pyspark.sql.types import StructType
+
     read = {field.name: field.dataType for field in frame.schema.fields}
     expected = {name: to_spark(type_) for name, type_ in declared.items()}
     for name, count in Counter(frame.columns).items():
@@ -326,11 +345,11 @@ def _problems(
             yield _problem(connector, problem, similar(name, extra))
         elif comparable(read[name]) != comparable(type_):
             actual = read[name].simpleString()
-            yield _problem(
-                connector,
-                f"column {name!r} of type {actual}, expected {type_.simpleString()}",
-                f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}",
-            )
+            problem = f"column {name!r} of type {actual}, expected {type_.simpleString()}"
+            hint = f"cast the column in read: {quote(name)} AS {type_.simpleString().upper()}"
+            if isinstance(type_, StructType):
+                hint = "return rows with the fields of `ReadContext.spark_schema`"
+            yield _problem(connector, problem, hint)
     for name in (name for name in read if name not in expected and name not in ignored):
         yield _problem(connector, f"column {name!r}, which the table does not have")
 
@@ -370,7 +389,7 @@ def read_context(
     applies all filters exactly, and the first rows are offered if all filters are exact.
     Errors: `schema-mismatch`.
     """
-    used = columns_used(context, demand.columns)
+    used = fields_used(context, demand.columns)
     schema = context.table.resolved_schema
     keys = {
         column.key
@@ -383,10 +402,7 @@ def read_context(
     if has_changes(connector, context.options):
         return context
     if Ability.PROJECTION_PUSH_DOWN in connector.abilities:
-        names = tuple(name for name in context.physical_columns if name in used)
-        if not names and not metadata:  # rows of no columns cannot be represented everywhere
-            names = tuple(context.physical_columns)[:1]
-        context = replace(context, projection=names)
+        context = _project(connector, context, used)
     filters = tuple(Filter(filter_, context.zone) for filter_ in demand.filters)
     context, remaining = _push_filters(connector, context, filters)
     is_exact = not remaining and all(filter_.is_exact for filter_ in filters)
@@ -395,6 +411,25 @@ def read_context(
     if Ability.LIMIT_PUSH_DOWN in connector.abilities and is_exact:
         context = replace(context, limit=demand.limit)
     return context
+
+
+def _project(
+    connector: SparkConnector, context: ReadContext, used: Mapping[str, Fields]
+) -> ReadContext:
+    """Return the context with the columns that a query uses, and their fields if these are read."""
+    physical = context.physical_columns
+    names = tuple(name for name in physical if name in used)
+    if not names and not context.metadata:  # rows of no columns cannot be represented everywhere
+        names = tuple(physical)[:1]
+    context = replace(context, projection=names)
+    if not reads_nested_fields(connector, context):
+        return context
+    paths = tuple(
+        (name, *path)
+        for name in names
+        for path in ordered_paths(physical[name], used.get(name, ENTIRE))
+    )
+    return replace(context, projected_fields=paths)
 
 
 def _push_top_n(
@@ -492,23 +527,30 @@ def _select_partitions(
     return tuple(prune_partitions(context.table, listed, filters))
 
 
-def columns_used(context: ReadContext, names: Collection[str]) -> frozenset[str]:
+def columns_used(context: ReadContext, names: Collection[str]) -> Collection[str]:
     """Return these columns and those that their computed ones read."""
+    return fields_used(context, dict.fromkeys(names, ENTIRE))
+
+
+def fields_used(context: ReadContext, columns: Mapping[str, Fields]) -> dict[str, Fields]:
+    """Return the fields of columns that are read, and those that their computed ones read."""
     computed = {
         column.name: column.expression.typed
         for column in context.table.resolved_schema.columns
         if isinstance(column, ComputedColumn)
     }
-    used: set[str] = set()
-    rest = list(names)
+    used: dict[str, Fields] = {}
+    rest: list[tuple[str, Collection[FieldPath]]] = [*columns.items()]
     while rest:
-        name = rest.pop()
-        if name in used:
-            continue
-        used.add(name)
-        if name in computed:
-            rest += (node.name for node in walk(computed[name]) if isinstance(node, Ref))
-    return frozenset(used)
+        name, fields = rest.pop()
+        if name in computed and name not in used:
+            rest += (
+                (path.column.name, {path.fields})
+                for path in values_read([computed[name]])
+                if isinstance(path, ColumnPath)
+            )
+        used = merge_fields(used, {name: fields})
+    return used
 
 
 def _checked_result(
@@ -648,7 +690,7 @@ class ScanRequest:
             column.name for column in columns if not isinstance(column, PhysicalColumn)
         )
         if demand is not None:
-            derived &= demand.columns
+            derived = derived.intersection(demand.columns)
         settings = dict(configuration)
         identifier, is_temporary = bound.identifier, bound.is_temporary
         return cls(identifier, is_temporary, zone, derived, database, settings, bound, looks_up)

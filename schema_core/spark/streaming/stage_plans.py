@@ -444,7 +444,7 @@ class StagedQuery:
         rows = [input_.rows for input_ in self.inputs()]
         for relation in (*rows, self.query):
             for scan, demand in scan_demands(relation).items():
-                demands[scan] = demands.get(scan, frozenset()) | demand.columns
+                demands[scan] = demands.get(scan, frozenset()).union(demand.columns)
         whole = {id(part) for part in (*rows, self.query) if isinstance(part, Scan)}
         return [
             (scan, demands[id(scan)].union(changes.key))
