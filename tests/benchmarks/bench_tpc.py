@@ -9,7 +9,8 @@ program runs:
 Each query runs in pairs, one after the other in one Spark: by `execute_sql(...).collect()` over
 tables of the connector `filesystem`, and by `spark.sql(...).collect()` over `spark.read.parquet`
 in a session with equal settings. Processor time of Python, the JVM and Python workers is compared,
-and the rows after rounding.
+and the rows after rounding. With `--format iceberg`, tables of Iceberg are compared with those of
+the connector `filesystem`, both by `execute_sql`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import math
 import os
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -265,7 +267,7 @@ class Measured:
 class Benchmark:
     """The tables of one benchmark in both systems."""
 
-    def __init__(self, tables: Sequence[Table], plans: Path | None) -> None:
+    def __init__(self, tables: Sequence[Table], plans: Path | None, format_: str) -> None:
         root = start({"spark.driver.memory": "3g", "spark.master": "local[2]"})
         self.plans = plans
         self.environment = TableEnvironment.create(EnvironmentSettings.in_batch_mode(), spark=root)
@@ -278,15 +280,38 @@ class Benchmark:
                 f"'connector'='filesystem', 'format'='parquet', 'path'='{table.path}')"
             )
             self.spark.read.parquet(str(table.path)).createOrReplaceTempView(table.name)
+        self.is_of_files = format_ == "parquet"
+        self.catalog = self.environment.get_current_catalog()
+        if not self.is_of_files:
+            self.warehouse = tempfile.TemporaryDirectory()
+            self.fill_catalog(tables, format_)
+
+    def fill_catalog(self, tables: Sequence[Table], format_: str) -> None:
+        """Copy the tables into a catalog of a format, which becomes the current one."""
+        sources = [f"`{self.catalog}`.`default_database`.`{table.name}`" for table in tables]
+        self.catalog = "copies"
+        self.environment.execute_sql(
+            f"CREATE CATALOG copies WITH ('type'='{format_}', 'warehouse'='{self.warehouse.name}')"
+        )
+        self.environment.use_catalog(self.catalog)
+        for table, source in zip(tables, sources, strict=True):
+            self.environment.execute_sql(f"CREATE TABLE `{table.name}` ({table.columns})")
+            copy = f"INSERT INTO `{table.name}` SELECT * FROM {source}"
+            self.environment.execute_sql(copy).wait()
 
     def ours(self, text: str) -> list[Any]:
         """Run a query here."""
+        self.environment.use_catalog(self.catalog)
         with self.environment.execute_sql(text).collect() as rows:
             return [tuple(row) for row in rows]
 
     def theirs(self, text: str) -> list[Any]:
-        """Run a query in plain Spark."""
-        return [tuple(row) for row in self.spark.sql(text).collect()]
+        """Run a query in plain Spark, or, if ours has copies of the files, over these."""
+        if self.is_of_files:
+            return [tuple(row) for row in self.spark.sql(text).collect()]
+        self.environment.use_catalog("default_catalog")
+        with self.environment.execute_sql(text).collect() as rows:
+            return [tuple(row) for row in rows]
 
     def measure(self, number: int, text: str, reference: str, pairs: int) -> Measured:
         """Run a query in pairs, after one run of each that is not counted."""
@@ -357,25 +382,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, default=Path(".bench-data"))
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--queries", default="", help="numbers, all unless given")
+    parser.add_argument("--format", choices=("parquet", "iceberg", "delta"), default="parquet")
     parser.add_argument("--plans", type=Path, help="directory to write the plans of both to")
     parser.add_argument("--times", type=Path, help="file of JSON lines to add all times to")
     options = parser.parse_args(arguments)
     directory = options.data.absolute() / f"{options.benchmark}-{options.scale:g}"
     tables = generate(options.benchmark, options.scale, directory)
-    benchmark = Benchmark(tables, options.plans)
-    chosen = set(map(int, filter(None, options.queries.split(","))))
+    numbers = set(map(int, filter(None, options.queries.split(","))))
+    chosen = {
+        number: text
+        for number, text in queries(options.benchmark).items()
+        if not numbers or number in numbers
+    }
+    read = [table for table in tables if any(table.name in text for text in chosen.values())]
+    benchmark = Benchmark(read, options.plans, options.format)
     measured = []
-    for number, text in queries(options.benchmark).items():
-        if not chosen or number in chosen:
-            begin = time.monotonic()
-            reference = changed(text, REFERENCE.get((options.benchmark, number), ()))
-            measured.append(benchmark.measure(number, text, reference, options.pairs))
-            seconds = time.monotonic() - begin
-            one = measured[-1]
-            if options.times:
-                with options.times.open("a") as lines:
-                    print(json.dumps(asdict(one)), file=lines)
-            print(f"{number}: {one.ratio:.2f} {one.problem} ({seconds:.0f} s)", file=sys.stderr)
+    for number, text in chosen.items():
+        begin = time.monotonic()
+        reference = changed(text, REFERENCE.get((options.benchmark, number), ()))
+        measured.append(benchmark.measure(number, text, reference, options.pairs))
+        seconds = time.monotonic() - begin
+        one = measured[-1]
+        if options.times:
+            with options.times.open("a") as lines:
+                print(json.dumps(asdict(one)), file=lines)
+        print(f"{number}: {one.ratio:.2f} {one.problem} ({seconds:.0f} s)", file=sys.stderr)
     print("\n".join(report(measured)))
 
 
