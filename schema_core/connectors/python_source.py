@@ -20,7 +20,6 @@ from schema_core.spark.connector import (
     SupportsOverwrite,
     SupportsProjectionPushDown,
 )
-from schema_core.spark.session.session import active_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,8 +79,7 @@ class PythonSourceConnector(ConnectorBase, SupportsOverwrite, SupportsProjection
         """Write rows with the data source's writer; errors as `read`."""
         name = register_source(context, "writer")
         writer = frame.write.format(name).mode("overwrite" if context.overwrite else "append")
-        with active_session(context.session):
-            writer.options(**PASSED_ON.entries(context.options)).save()
+        writer.options(**PASSED_ON.entries(context.options)).save()
 
 
 def register_source(context: TableContext, method: str) -> str:

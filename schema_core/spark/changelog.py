@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeGuard, cast, runtime_checkable
 
 from schema_core.environment.connector import Context
 from schema_core.environment.options import ConfigOption, boolean
@@ -30,6 +30,7 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.session.api_mode import functions_of
+from schema_core.spark.session.session import active_session
 from schema_core.types import RowKind
 
 if TYPE_CHECKING:
@@ -437,6 +438,18 @@ class SupportsChangelogWrite(SparkConnector, Protocol):
 
         `frame` has the columns as for `write`, and `ROW_KIND`.
         """
+
+
+def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
+    """Write rows, or changes with `ROW_KIND`, in the active session.
+
+    There Spark looks for the data sources of Python to which a connector writes.
+    """
+    with active_session(context.session):
+        if ROW_KIND in rows.columns:
+            cast("SupportsChangelogWrite", connector).write_changelog(rows, context)
+        else:
+            connector.write(rows, context)
 
 
 def takes_changes(

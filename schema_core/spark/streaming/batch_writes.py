@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard
 
 from schema_core.environment.connector import (
     Ability,
@@ -24,6 +24,7 @@ from schema_core.spark.changelog import (
     ROW_KIND,
     SupportsChangelog,
     SupportsChangelogWrite,
+    write_rows,
 )
 from schema_core.spark.connector import (
     MicroBatch,
@@ -150,7 +151,7 @@ def write_batch(
             write_rows(connector, rows, context_of_stage)
         elif not isinstance(connector, SupportsMicroBatches):
             with persisting(rows):
-                connector.write(rows, context_of_stage)
+                write_rows(connector, rows, context_of_stage)
         elif not written_rows(connector, rows, context_of_stage):
             stage.abort()
             stage = connector.stage(context)
@@ -161,18 +162,10 @@ def write_batch(
         raise
 
 
-def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> None:
-    """Write rows, or changes with `ROW_KIND`."""
-    if ROW_KIND in rows.columns:
-        cast("SupportsChangelogWrite", connector).write_changelog(rows, context)
-    else:
-        connector.write(rows, context)
-
-
 def written_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext) -> int:
     """Write the rows of a micro-batch and return their number."""
     observed = ObservedCounts(rows, {"rows": "count(*)"})
-    connector.write(observed.frame, context)
+    write_rows(connector, observed.frame, context)
     return observed.wait()["rows"]
 
 

@@ -69,6 +69,7 @@ from schema_core.spark.connector import (
 from schema_core.spark.jobs import local_properties, spark_errors
 from schema_core.spark.reading.results import python_rows, string_rows
 from schema_core.spark.reading.row_kinds import KIND, as_changes
+from schema_core.spark.session.session import active_session
 from schema_core.spark.streaming.batch_writes import (
     require_replay,
     require_updates,
@@ -413,7 +414,8 @@ class StreamPlanner:
             context_of_part = replace(context, batch=part, creates=first)
             if is_updated and takes_updates(connector, context.options):
                 before = changelog.count
-                connector.write_changes(rows, context_of_part, key, changelog)
+                with active_session(context.session):
+                    connector.write_changes(rows, context_of_part, key, changelog)
                 metrics.report_rows(changelog.count - before)
                 return
             context_of_part = replace(context_of_part, report_rows=metrics.report_rows)

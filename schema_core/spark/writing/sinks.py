@@ -40,9 +40,9 @@ from schema_core.schema import columns as schema_columns
 from schema_core.schema.columns import MetadataColumn, PhysicalColumn
 from schema_core.spark.changelog import (
     ROW_KIND,
-    SupportsChangelogWrite,
     require_changes,
     takes_changes,
+    write_rows,
 )
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.functions.casts import convert, fit
@@ -771,11 +771,7 @@ class Writer:
                 with diagnosing(reads):
                     if (written := rows(context)) is None:
                         return
-                    frame, of_rows = written
-                    if ROW_KIND in frame.columns:
-                        cast("SupportsChangelogWrite", connector).write_changelog(frame, of_rows)
-                    else:
-                        connector.write(frame, of_rows)
+                    write_rows(connector, *written)
 
             transaction = TableTransaction(level, stage, registration)
             job = SparkJob(context.session, name, write, transaction, located, properties)
