@@ -102,10 +102,16 @@ def _installed_place() -> str | None:
     """Return the directory from which `pyflink` is imported, or None."""
     loaded = sys.modules.get(NAME)
     spec = PathFinder.find_spec(NAME) if loaded is None else loaded.__spec__
-    if spec is None:
+    if spec is None or _is_inherited(spec):
         return None
     places = [spec.origin, *(spec.submodule_search_locations or ())]
     return str(Path(next(place for place in places if place)).parent)
+
+
+def _is_inherited(spec: ModuleSpec) -> bool:
+    """Return whether a package is that of `INHERITED`, as in a Python worker of Spark."""
+    read = getattr(spec.loader, "get_source", None)
+    return read is not None and read(spec.name) == INHERITED
 
 
 def mapped_package() -> str | None:

@@ -99,15 +99,17 @@ def test_a_traceback_shows_only_the_program(tmp_path: Path) -> None:
 
 
 def test_processes_that_inherit_the_path_import_pyflink(tmp_path: Path) -> None:
-    """Spark's Python workers are such processes."""
+    """Spark's Python workers are such processes, also if a module of theirs maps the imports."""
     program = """
 import subprocess, sys
 child = "import pyflink.table as t, pyflink; print(t.__name__, pyflink.__name__)"
-print(subprocess.run([sys.executable, "-c", child], capture_output=True, text=True).stdout)
+maps = "from schema_core.pyflink.programs import map_imports; map_imports(); "
+for text in (child, maps + child):
+    print(subprocess.run([sys.executable, "-c", text], capture_output=True, text=True).stdout)
 """
     result = run("module", tmp_path, program)
 
-    assert "schema_core.pyflink.table schema_core.pyflink\n" in result.stdout
+    assert 2 == result.stdout.count("schema_core.pyflink.table schema_core.pyflink\n")
 
 
 INSTALLED = "print('it is the installed one', __file__)\n"
