@@ -186,6 +186,18 @@ def read_between(dialect: str, statement: str) -> ForeignScript:
     return read_tables(text, dialect)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "quotes"), [("sqlite", "[]"), ("tsql", "[]"), ("mysql", "``"), ("postgres", '""')]
+)
+def test_a_quoted_name_hides_no_table(dialect: str, quotes: str) -> None:
+    text = f"BEGIN TRAN{quotes[0]};\nCREATE TABLE t ({quotes[0]}a{quotes[1]} int);\n"
+
+    script = read_tables(text, dialect)
+
+    assert names(script) == ["t"]
+    assert len(script.errors) == 1
+
+
 def test_a_script_without_tables_is_an_error() -> None:
     assert places(read_tables("SELECT 1", "mysql")) == [("invalid-statement", 1, 1)]
 

@@ -18,6 +18,7 @@ from schema_core.errors import Gathering, ParseError, SchemaCoreError
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.control_flow import close_blocks, follow_blocks
 from schema_core.mappings.dialects.dumps import (
+    TABLE,
     Section,
     SectionKind,
     Splitter,
@@ -167,6 +168,8 @@ def _parse_section(
     match section.kind:
         case SectionKind.STATEMENT if not is_row or hides:
             cursor = Cursor(source, tokenize(source, section.span))
+            if hides:
+                _require_names(cursor)
             while cursor.token.kind != "end":
                 if not cursor.accept(";"):
                     _parse_statement(cursor, script)
@@ -183,6 +186,14 @@ def _parse_section(
     if is_dropped:
         dropped = script.dropped if owner is None else owner.dropped
         dropped.append(_drop_section(source, section))
+
+
+def _require_names(cursor: Cursor) -> None:
+    """Refuse a quoted name with a line that starts a CREATE TABLE: a stray quote opens it."""
+    for token in cursor.tokens:
+        if token.kind == "name" and TABLE.search(token.value):
+            problem = "a quoted name contains a CREATE TABLE"
+            raise cursor.fail(problem, hint="check that its quotes match", span=token.span)
 
 
 def _drop_section(source: str, section: Section) -> grammar.Dropped:
