@@ -85,10 +85,10 @@ pytest: $(INSTALLED) postgresql ## run the tests of `make test`
 	$(PYTEST) -m 'not slow'
 
 # Tests without Spark of the packages that differ from the branch main, or from the commit before.
-quick: lint types ## check what has changed, without Spark, in about a minute
+quick: lint types ## check what has changed, without Spark, in two to five minutes
 	$(PYTEST) -m 'not slow and not spark' $$($(BIN)/python -m tests.changes)
 
-RANGE ?= main..HEAD
+RANGE ?= origin/main..HEAD
 commits: $(INSTALLED) ## check the subjects of the commits of RANGE
 	$(BIN)/python -m tests.commits $(RANGE)
 

@@ -53,6 +53,10 @@ def main() -> None:
             checked = ["\n".join(line for line in lines if not line.startswith("#"))]
         case [commits]:
             checked = messages(commits)
+            if not checked:
+                sys.exit(
+                    f"the range {commits} has no commits: set RANGE, such as RANGE=HEAD~3..HEAD"
+                )
         case _:
             sys.exit(__doc__)
     wrong = 0

@@ -180,3 +180,34 @@ def test_similar_names() -> None:
     assert "there are 'id', 'amount'" == similar("zzz", ["id", "amount"])
     assert similar("zzz", []) is None
     assert similar("zzz", map(str, range(9))) is None
+
+
+def test_notebooks_show_the_users_frames_and_codes() -> None:
+    cell = compile(
+        "from schema_core import DataTypes\nDataTypes.of('DECIMAL(1, 2)')", "cell", "exec"
+    )
+    with pytest.raises(SchemaCoreError) as caught:
+        exec(cell, {})
+    first, *frames, last, _, position = "\n".join(caught.value._render_traceback_()).splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert [line for line in frames if line.startswith("  File ")][-1].startswith(
+        '  File "cell", line 2'
+    )
+    assert not any("schema_core/types" in line for line in frames)
+    assert last == "ParseError: [invalid-type] DECIMAL scale 2 exceeds precision 1"
+    assert position.strip() == "^^^^^^^^^^^^^"
+
+
+def test_notebooks_show_the_frames_of_a_cause() -> None:
+    def fail() -> None:
+        try:
+            int("x")
+        except ValueError as error:
+            raise SchemaCoreError("the function failed", code="job-failed") from error
+
+    with pytest.raises(SchemaCoreError) as caught:
+        fail()
+    *frames, last = caught.value._render_traceback_()
+    assert "ValueError: invalid literal for int() with base 10: 'x'" in frames
+    assert last.endswith("[job-failed] the function failed")
+    assert "the function failed" not in "\n".join(line for line in frames if "raise" not in line)

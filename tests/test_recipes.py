@@ -154,7 +154,7 @@ from schema_core.expressions import col
 env.from_elements([(1,)], ["a"]).drop_columns(col("a"))
 """
     explain = "from schema_core.errors.codes import summary; print(summary('toy-code'))"
-    assert "not-found" in copy.error(explain)
+    assert "there is no code 'toy-code'" in copy.error(explain)
 
     copy.replace("environment/table_api/relational.py", '"missing-columns"', '"toy-code"')
     copy.write(

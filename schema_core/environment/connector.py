@@ -274,11 +274,18 @@ def find_connector(options: Mapping[str, str]) -> Connector:
         raise SchemaError(
             "the table has no option 'connector'",
             code="missing-connector",
-            hint="add the option to its WITH clause: 'connector' = 'filesystem'; or create the "
-            "table in a catalog with the option 'warehouse', which manages such tables",
+            hint=connector_hint("a catalog with the option 'warehouse', which manages such tables"),
         )
     connector: Connector = require(CONNECTORS, options["connector"])()
     return connector
+
+
+def connector_hint(catalog: str) -> str:
+    """Return the hint for a table without a connector; a `catalog` manages tables without one."""
+    return (
+        "add the option to its WITH clause: 'connector' = 'filesystem'; or create the table in "
+        f"{catalog}"
+    )
 
 
 def secret_keys(options: Mapping[str, str]) -> frozenset[str]:

@@ -6,11 +6,12 @@ path ("column 'total'"), and `within` adds the source text, which gives a span a
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from dataclasses import field
 from functools import lru_cache, partial
 from heapq import nlargest
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -139,6 +140,27 @@ class SchemaCoreError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restore, (type(self), self.problem, self.__dict__.copy()))
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython and notebooks show: the user's frames, and the errors by code.
+
+        An error that another one caused keeps all frames: they may be those of a user's function.
+        """
+        import traceback
+
+        package = __file__.rpartition("errors")[0]
+        is_caused = self.__cause__ or (self.__context__ and not self.__suppress_context__)
+        frames = traceback.extract_tb(self.__traceback__)
+        if is_caused:
+            count = len("".join(traceback.format_exception_only(self)).splitlines())
+            lines = "".join(traceback.format_exception(self)).splitlines()[:-count]
+        else:
+            users = takewhile(lambda frame: not frame.filename.startswith(package), frames)
+            own = [frame for frame in users if f"{os.sep}IPython{os.sep}" not in frame.filename]
+            lines = ["Traceback (most recent call last):"]
+            lines += "".join(traceback.format_list(own)).splitlines()
+        shown = (f"[{each.code}] {each}" for each in self.diagnostics)
+        return [*lines, f"{type(self).__name__}: " + "\n".join(shown)]
 
 
 def _restore(kind: type[SchemaCoreError], problem: str, state: dict[str, Any]) -> SchemaCoreError:

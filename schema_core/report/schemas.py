@@ -277,5 +277,6 @@ def result_html(result: TableResult, cells: Iterable[Sequence[str | None]] | Non
         return table(names, rows, total=len(cast("Sequence[object]", result.rows)))
     job = result.job
     state = () if job is None else (f"job {job.get_job_id()}", job.run.status.name)
-    facts = (f"result: {result.kind.name}", ": ".join(state))
+    unread = "rows: not fetched; call print(), collect() or to_pandas()" if job is None else ""
+    facts = (unread, ": ".join(state))
     return schema_html(result.schema) + items(code(fact) for fact in facts if fact)

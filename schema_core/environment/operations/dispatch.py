@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from schema_core.base.text import quote_identifier
 from schema_core.catalog.objects import TableKind
+from schema_core.environment.connector import connector_hint
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session
 from schema_core.errors import SchemaCoreError, UnsupportedError
@@ -99,10 +100,7 @@ def _name_warehouses(session: Session) -> Iterator[None]:
         names = ", ".join(map(quote_identifier, session.registry.managing_names()))
         for other in (error, *error.others):
             if names and other.code == "missing-connector":
-                other.hint = (
-                    "add the option to its WITH clause: 'connector' = 'filesystem'; or create the "
-                    f"table in a catalog that manages its tables: {names}"
-                )
+                other.hint = connector_hint(f"a catalog that manages its tables: {names}")
         raise
 
 
