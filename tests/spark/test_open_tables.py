@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,20 @@ def test_overwriting_keeps_partitions_without_new_rows(run: Run, form: str) -> N
     run("INSERT OVERWRITE t PARTITION (a = 2, b = 1) SELECT v FROM t WHERE v > 100")
 
     assert [(1, 1, 99), (1, 2, 2)] == run("SELECT * FROM t")
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_columns_without_null_are_not_checked(
+    run: Run, environment: TableEnvironment, form: str
+) -> None:
+    """So Spark evaluates filters of them in its readers of files."""
+    run(f"USE CATALOG {form}")
+    run("CREATE TABLE t (a INT NOT NULL, b INT)")
+    run("INSERT INTO t VALUES (1, 2), (3, CAST(NULL AS INT))")
+    plan = environment.explain_sql("SELECT b FROM t WHERE a > 1 AND b > 1")
+    (pushed,) = set(re.findall("GreaterThan\\(.*?\\)", plan))
+    assert pushed == "GreaterThan(a,1)"
+    assert "raise_error" not in plan
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -32,6 +32,7 @@ from schema_core.spark.session.worker_package import send_package
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from deltalake import DeltaTable
     from pyspark.sql import DataFrame
 
     from schema_core.connectors.open_tables.file_statistics import FileStatistics
@@ -81,26 +82,35 @@ class DeltaConnector(OpenTableConnector):
 
         return FilterResult.of([item for item in filters if prunes(item)], filters)
 
-    def file_statistics(
-        self, columns: Collection[str], context: ReadContext
-    ) -> list[FileStatistics] | None:
-        """Return the statistics of the files of the chosen version; codes as `read_rows`."""
-        from schema_core.connectors.delta.client import open_version
-        from schema_core.connectors.delta.file_statistics import file_statistics
+    def open_version(self, context: ReadContext) -> DeltaTable:
+        """Return the table at the chosen version.
 
-        return file_statistics(open_version(context.options), columns, context)
-
-    def read_rows(self, context: ReadContext) -> DataFrame:
-        """Return the rows of the chosen version.
-
-        Codes: `table-not-found`, `schema-mismatch`, `not-found` (no such version),
-        `conflicting-options`, `version-not-supported`, `external-failure`.
+        Codes: `table-not-found`, `not-found` (no such version), `conflicting-options`,
+        `version-not-supported`, `external-failure`.
         """
         from schema_core.connectors.delta.client import open_version
+
+        return open_version(context.options)
+
+    def file_statistics(
+        self,
+        version: DeltaTable,
+        columns: Collection[str],
+        context: ReadContext,
+        *,
+        has_bounds: bool,
+    ) -> list[FileStatistics] | None:
+        """Return the statistics of the files of the chosen version; codes as `read_rows`."""
+        from schema_core.connectors.delta.file_statistics import file_statistics
+
+        return file_statistics(version, columns, context)
+
+    def read_rows(self, version: DeltaTable, context: ReadContext) -> DataFrame:
+        """Return the rows of the chosen version (`schema-mismatch`, `external-failure`)."""
         from schema_core.connectors.delta.reading import read_frame
 
         send_package(context.session)
-        return read_frame(open_version(context.options), context)
+        return read_frame(version, context)
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse to write an earlier version of a table (`unsupported-ability`)."""

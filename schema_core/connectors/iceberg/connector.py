@@ -33,6 +33,7 @@ from schema_core.spark.filters import FilterResult
 from schema_core.spark.session.worker_package import send_package
 
 if TYPE_CHECKING:
+    from pyiceberg.table import Table
     from pyspark.sql import DataFrame
 
     from schema_core.connectors.open_tables.file_statistics import FileStatistics
@@ -77,26 +78,30 @@ class IcebergConnector(OpenTableConnector):
         accepted = [item for item in filters if pruning_expression(item) is not None]
         return FilterResult.of(accepted, filters)
 
+    def open_version(self, context: ReadContext) -> Table:
+        """Return the table, whose metadata does not change (`table-not-found`)."""
+        from schema_core.connectors.iceberg.client import open_table
+
+        return open_table(context.options)
+
     def file_statistics(
-        self, columns: Collection[str], context: ReadContext
+        self, version: Table, columns: Collection[str], context: ReadContext, *, has_bounds: bool
     ) -> list[FileStatistics] | None:
         """Return the statistics of the files of the chosen snapshot; codes as `read_rows`."""
-        from schema_core.connectors.iceberg.client import open_table
         from schema_core.connectors.iceberg.file_statistics import file_statistics
 
-        return file_statistics(open_table(context.options), columns, context)
+        return file_statistics(version, columns, context, has_bounds=has_bounds)
 
-    def read_rows(self, context: ReadContext) -> DataFrame:
+    def read_rows(self, version: Table, context: ReadContext) -> DataFrame:
         """Return the rows of the chosen snapshot.
 
-        Codes: `table-not-found`, `schema-mismatch`, `not-found` (no such snapshot),
-        `conflicting-options`, `external-failure`.
+        Codes: `schema-mismatch`, `not-found` (no such snapshot), `conflicting-options`,
+        `external-failure`.
         """
-        from schema_core.connectors.iceberg.client import open_table
         from schema_core.connectors.iceberg.reading import read_frame
 
         send_package(context.session)
-        return read_frame(open_table(context.options), context)
+        return read_frame(version, context)
 
     def validate_write(self, context: WriteContext) -> None:
         """Refuse to write a version of a table other than a branch (`unsupported-ability`)."""

@@ -45,27 +45,32 @@ MAX_DIGITS: Final = 18
 
 
 def file_statistics(
-    table: Table, columns: Collection[str], context: ReadContext
+    table: Table, columns: Collection[str], context: ReadContext, *, has_bounds: bool = True
 ) -> list[FileStatistics] | None:
     """Return the statistics of a snapshot's files; None if one has deleted rows.
 
-    Errors are those of `match_columns` and `plan_files`.
+    Bounds are decoded only if they are needed: there may be many files. Errors are those of
+    `match_columns` and `plan_files`.
     """
     types = {name: context.physical_columns[name] for name in columns}
     fields = match_columns(table, types)
     tasks = plan_files(table, context.options)
     if any(task.delete_files or task.file.file_format != FileFormat.PARQUET for task in tasks):
         return None
-    return [_statistics(task.file, fields, types) for task in tasks]
+    bounded = fields if has_bounds else {}
+    return [_statistics(task.file, fields, types, bounded) for task in tasks]
 
 
 def _statistics(
-    file: DataFile, fields: Mapping[str, NestedField], types: Mapping[str, DataType]
+    file: DataFile,
+    fields: Mapping[str, NestedField],
+    types: Mapping[str, DataType],
+    bounded: Mapping[str, NestedField],
 ) -> FileStatistics:
     nulls = file.null_value_counts or {}
     lows, highs = file.lower_bounds or {}, file.upper_bounds or {}
     bounds = {}
-    for name, field in fields.items():
+    for name, field in bounded.items():
         low, high = (
             _value(each.get(field.field_id), field.field_type, types[name])
             for each in (lows, highs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from schema_core.connectors.open_tables.file_statistics import (
     FileStatistics,
     aggregated_columns,
+    columns_without_null,
     compute_aggregates,
 )
 from schema_core.connectors.open_tables.frames import FILE_PATH
@@ -27,6 +28,7 @@ from schema_core.spark.connector import (
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
     SupportsStaging,
+    SupportsStatisticReport,
     SupportsTruncate,
     SupportsUpsert,
 )
@@ -52,6 +54,7 @@ class OpenTableConnector(
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
     SupportsStaging,
+    SupportsStatisticReport,
     SupportsTruncate,
     SupportsUpsert,
 ):
@@ -77,8 +80,12 @@ class OpenTableConnector(
         return Boundedness.CONTINUOUS_UNBOUNDED if is_stream else Boundedness.BOUNDED
 
     @abstractmethod
+    def open_version(self, context: ReadContext) -> Any:
+        """Return the chosen version of the table, as the format's library has it."""
+
+    @abstractmethod
     def file_statistics(
-        self, columns: Collection[str], context: ReadContext
+        self, version: Any, columns: Collection[str], context: ReadContext, *, has_bounds: bool
     ) -> Iterable[FileStatistics] | None:
         """Return the statistics of the files of a version; None if one has deleted rows.
 
@@ -88,7 +95,10 @@ class OpenTableConnector(
     def apply_aggregates(self, aggregation: Aggregation, context: ReadContext) -> bool:
         """Return whether the statistics of files have the aggregates; errors as `read`."""
         columns = aggregated_columns(aggregation)
-        files = None if columns is None else self.file_statistics(columns, context)
+        if columns is None:
+            return False
+        version = self.open_version(context)
+        files = self.file_statistics(version, columns, context, has_bounds=True)
         if files is None:
             return False
         values = compute_aggregates(aggregation, context.physical_columns, files)
@@ -96,14 +106,26 @@ class OpenTableConnector(
         return values is not None
 
     @abstractmethod
-    def read_rows(self, context: ReadContext) -> DataFrame:
-        """Return the rows of `read`, which is not of aggregates."""
+    def read_rows(self, version: Any, context: ReadContext) -> DataFrame:
+        """Return the rows of a version."""
 
     def read(self, context: ReadContext) -> DataFrame:
-        """Return the rows of the chosen version, or its aggregates; errors as `read_rows`."""
+        """Return the rows of the chosen version, or its aggregates.
+
+        Errors are those of `open_version` and `read_rows`.
+        """
+        return self.read_with_statistics(context)[0]
+
+    def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, Collection[str]]:
+        """Return what `read` returns, and the NOT NULL columns of which no file has a NULL."""
         if context.aggregation is not None:
-            return context.frame([self._aggregates])
-        return self.read_rows(context)
+            return context.frame([self._aggregates]), ()
+        version = self.open_version(context)
+        required = {name for name, type_ in context.columns.items() if not type_.is_nullable}
+        files = (
+            self.file_statistics(version, required, context, has_bounds=False) if required else None
+        )
+        return self.read_rows(version, context), columns_without_null(required, files or ())
 
     def write(self, frame: DataFrame, context: WriteContext) -> None:
         """Write rows into new files; errors are those of the job."""

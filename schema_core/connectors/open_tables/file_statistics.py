@@ -41,6 +41,19 @@ def aggregated_columns(aggregation: Aggregation) -> Collection[str] | None:
     return {call.column for call in calls if call.column is not None}
 
 
+def columns_without_null(
+    columns: Collection[str], files: Iterable[FileStatistics]
+) -> Collection[str]:
+    """Return the columns of which every file records that it has no NULL; none without files.
+
+    >>> files = [FileStatistics(2, {"a": 0, "b": 1}, {}), FileStatistics(1, {"a": 0, "b": 0}, {})]
+    >>> columns_without_null(["a", "b", "c"], files)
+    {'a'}
+    """
+    recorded = [{name for name in columns if file.nulls.get(name) == 0} for file in files]
+    return set.intersection(*recorded) if recorded else set()
+
+
 def compute_aggregates(
     aggregation: Aggregation, types: Mapping[str, DataType], files: Iterable[FileStatistics]
 ) -> tuple[Any, ...] | None:
