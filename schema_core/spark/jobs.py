@@ -271,6 +271,8 @@ def _unfit(message: str) -> ExternalError | None:
 _OWN = regex(r"^schema_core\.[\w.]+: ")
 #: The error of a Python function, in its traceback's last line.
 _RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
+#: The hint of an error of the library, below its message, position and excerpt.
+_HINT_BELOW = regex(r"(?:\n {2,}(?!hint: ).*)*\n  hint: (.*)")
 
 
 def reason(error: BaseException) -> str:
@@ -283,8 +285,10 @@ def reason(error: BaseException) -> str:
     for text in messages:
         if mark in text:
             return text.partition(mark)[2].partition(" SQLSTATE:")[0]
-        if raised := _RAISED.findall(text):
-            return _OWN.sub("", str(raised[-1]))
+        if raised := [*_RAISED.finditer(text)]:
+            last = raised[-1]
+            hint = _HINT_BELOW.match(text, last.end()) if _OWN.match(last[1]) else None
+            return _OWN.sub("", last[1]) + (f"{HINT}{hint[1]}" if hint else "")
     if type(error).__module__.partition(".")[0] not in ENGINES:
         kind, message = type(error).__name__, str(error).partition("\n")[0]
         return f"{kind}: {message}{_line_of(error)}" if message else f"{kind}{_line_of(error)}"

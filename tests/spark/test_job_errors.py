@@ -6,6 +6,17 @@ import pytest
 
 from schema_core.spark.jobs import condition_of, reason
 
+#: What Spark returns of an error that a connector's function raised.
+OF_TASK = """Traceback (most recent call last):
+  File "a.py", line 1, in read
+schema_core.errors.ExternalError: a line is broken
+  in file 'a'
+    {"x"
+    ^
+  hint: skip it
+
+\tat org.apache.spark.api.python.BasePythonRunner"""
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -14,6 +25,7 @@ from schema_core.spark.jobs import condition_of, reason
             "[USER_RAISED_EXCEPTION] column 'a' is NOT NULL SQLSTATE: P0001\n  at x",
             "column 'a' is NOT NULL",
         ),
+        (OF_TASK, "a line is broken | hint: skip it"),
         ("first line\nsecond", "ValueError: first line"),
         ("", "ValueError"),
     ],
