@@ -108,7 +108,7 @@ def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
             code="column-count-mismatch",
         )
     fields = [
-        RowField(name or field.name, field.data_type)
+        RowField(field.name if name is None else name, field.data_type)
         for name, field in zip_longest(names, inner.fields)
     ]
     for field in fields:
