@@ -6,6 +6,7 @@ import datetime as dt
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -265,3 +266,12 @@ def test_the_notebook_of_the_documentation_shows_what_it_stores() -> None:
     assert shown(stored) == result
     assert 7 == len(result)
     assert all("table" in read(html).tags for html in result)
+
+
+def test_text_of_cells_is_short_and_repeatable() -> None:
+    """It is stored in notebooks beside HTML; a repr has addresses of objects."""
+    shown: list[str] = []
+    printer = SimpleNamespace(text=shown.append)
+    for item in (unread(), unread().schema, Schema.new_builder().column("a", "INT").build()):
+        item._repr_pretty_(printer, False)
+    assert all("`" in text and len(text) < 200 for text in shown), shown

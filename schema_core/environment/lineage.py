@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectIdentifier, split_names
 from schema_core.base.plugins import load_higher
@@ -72,3 +74,6 @@ class Lineage:
 
     def _repr_html_(self) -> str:
         return str(load_higher("lineage_html")(self))
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(self.to_mermaid())

@@ -206,6 +206,9 @@ class TableResult:
             text = as_table(names, list(rows), null=null)
         print(text)  # noqa: T201
 
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(f"the result of a statement, with the schema {self.schema}")
+
     def _repr_html_(self) -> str:
         """Return rows in memory, or the schema, as HTML for notebooks.
 

@@ -218,6 +218,9 @@ class ResolvedSchema:
     def _repr_html_(self) -> str:
         return str(load_higher("schema_html")(self))
 
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(str(self))
+
     def __str__(self) -> str:
         return format_schema(self)
 

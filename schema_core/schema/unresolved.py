@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from sys import intern
 from types import NoneType
-from typing import ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, get_args
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar, assert_never, get_args
 
 from schema_core.base.arguments import require_instance, require_names, require_sequence
 from schema_core.base.lazy import dataclass
@@ -512,6 +512,9 @@ class Schema(_Hashed):
 
     def _repr_html_(self) -> str:
         return str(load_higher("unresolved_schema_html")(self))
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        printer.text(str(self))
 
     def __str__(self) -> str:
         return format_schema(self)
