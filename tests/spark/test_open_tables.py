@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -109,9 +108,8 @@ def test_columns_without_null_are_not_checked(
     run(f"USE CATALOG {form}")
     run("CREATE TABLE t (a INT NOT NULL, b INT)")
     run("INSERT INTO t VALUES (1, 2), (3, CAST(NULL AS INT))")
-    plan = environment.explain_sql("SELECT b FROM t WHERE a > 1 AND b > 1")
-    (pushed,) = set(re.findall("GreaterThan\\(.*?\\)", plan))
-    assert pushed == "GreaterThan(a,1)"
+    plan = environment.explain_sql("SELECT b FROM t WHERE a > 1")
+    assert "GreaterThan(a,1)" in plan
     assert "raise_error" not in plan
 
 

@@ -261,7 +261,6 @@ def read_dump(
     definitions, not for the rows.
 
     Raises:
-        OSError: for a file that cannot be opened.
         ExternalError: with code `unreadable-file`.
         SchemaCoreError: as `read_tables`.
 

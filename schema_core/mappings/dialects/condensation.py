@@ -55,7 +55,7 @@ def condense(chunks: Iterable[str], engine: str, sizes: WindowSizes | None = Non
     r"""Return a script without rows, with the positions of the whole script.
 
     >>> condense(["CREATE TABLE t (a int);\nINSERT INTO t VALUES (1);\nDROP TABLE u"], "mysql")
-    'CREATE TABLE t (a int);\nDROP TABLE u'
+    'CREATE TABLE t (a int);\n\nDROP TABLE u'
     """
     condenser = Condenser(engine, iter(chunks), sizes or WindowSizes())
     condenser.read()

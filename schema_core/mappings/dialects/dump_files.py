@@ -36,7 +36,6 @@ def read_definitions(source: DumpSource, dialect: str, encoding: str | None = No
     Scripts of Flink have no rows: of a longer one, the start is returned.
 
     Raises:
-        OSError: for a file that cannot be opened.
         ExternalError: with code `unreadable-file`.
         NotFoundError: with code `unknown-dialect`.
     """
@@ -57,7 +56,7 @@ def _open_text(source: DumpSource, encoding: str | None) -> Iterator[IO[str]]:
     require_instance(encoding, (str, type(None)), "encoding")
     try:
         if isinstance(source, (str, PathLike)):
-            with Path(source).open("rb") as file:
+            with _open(source) as file:
                 yield _decode(file, encoding)
         elif isinstance(source, io.TextIOBase):
             yield cast("IO[str]", source)
@@ -77,6 +76,20 @@ def _open_text(source: DumpSource, encoding: str | None) -> Iterator[IO[str]]:
         raise ExternalError(
             f"the dump cannot be decompressed: {error}", code="unreadable-file"
         ) from None
+    except OSError as error:
+        raise _unreadable(error) from None
+
+
+def _open(path: str | PathLike[str]) -> io.BufferedReader:
+    try:
+        return Path(path).open("rb")
+    except (OSError, ValueError) as error:  # a path may have characters that no name has
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> ExternalError:
+    reason = getattr(error, "strerror", None) or error
+    return ExternalError(f"the dump cannot be read: {reason}", code="unreadable-file")
 
 
 def _decode(stream: io.BufferedReader, encoding: str | None) -> IO[str]:
