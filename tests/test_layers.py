@@ -224,6 +224,9 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         ),
         "a process imports only the operations that it calls",
     ),
+    ("expressions/rewriting.py", "schema_core.expressions.fluent_functions"): (
+        "a schema needs the functions of the Table API only for calls by their names"
+    ),
     ("environment/table_api/inline.py", "schema_core.expressions.fluent_functions"): (
         "few rows have a watermark of their own"
     ),

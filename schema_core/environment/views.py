@@ -114,10 +114,10 @@ class OpenViews(local):
         self, identifier: ObjectIdentifier, read: Callable[[ObjectIdentifier], FoundTable]
     ) -> FoundTable:
         """Return the table or view of a path, in a `kept` block the one that it had before."""
-        found = self._tables.get(identifier) or read(identifier)
+        table = self._tables.get(identifier) or read(identifier)
         if self._kept:
-            self._tables[identifier] = found
-        return found
+            self._tables[identifier] = table
+        return table
 
     def relation(self, query: str, read: Callable[[], Relation]) -> Relation:
         """Return the cached relation of a view's query, or the result of `read`.

@@ -6,12 +6,12 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from inspect import getmembers
 from typing import Any, TypeVar
 
 from schema_core.base.text import Span
 from schema_core.errors import SchemaCoreError
-from schema_core.expressions import fluent_functions
 from schema_core.expressions.fluent import (
     NAMED_FIELDS,
     AliasedExpression,
@@ -36,27 +36,31 @@ PLUS, CONCATENATION = "+", "||"
 STRINGS = MEMBERS[TypeFamily.CHARACTER_STRING]
 
 
-def _own_functions() -> Iterable[tuple[str, Any]]:
-    """Return the functions of the Table API that are not methods, with their names."""
-    module = fluent_functions.__name__
-    return getmembers(fluent_functions, lambda value: getattr(value, "__module__", "") == module)
+@cache
+def api_names() -> Mapping[str, Callable[..., Any]]:
+    """Return the names of functions that SQL does not have, in upper case: the call in Python.
 
+    They are those of operators, of the methods of `Expression` and of the functions beside it,
+    without underscores. Few programs call by name, so the functions are imported at first use.
+    """
+    from schema_core.expressions import fluent_functions
 
-#: Names of functions that SQL does not have, in upper case -> the call of each in Python. They are
-#: those of the methods of `Expression` and of the functions beside it, without underscores.
-API_NAMES: Mapping[str, Callable[..., Any]] = {
-    **{
-        name.replace("_", "").upper(): getattr(function, "fget", function)
-        for name, function in (*vars(Expression).items(), *_own_functions())
-        if "_" in name and not name.startswith("_")
-    },
-    "SUM0": lambda value: value.sum0,
-    "PLUS": operator.add, "MINUS": operator.sub, "TIMES": operator.mul,
-    "DIVIDE": operator.truediv, "MINUSPREFIX": operator.neg,
-    "EQUALS": operator.eq, "NOTEQUALS": operator.ne,
-    "LESSTHAN": operator.lt, "LESSTHANOREQUAL": operator.le,
-    "GREATERTHAN": operator.gt, "GREATERTHANOREQUAL": operator.ge,
-}  # fmt: skip
+    own = fluent_functions.__name__
+    functions = getmembers(fluent_functions, lambda item: getattr(item, "__module__", "") == own)
+    return {
+        **{
+            name.replace("_", "").upper(): getattr(function, "fget", function)
+            for name, function in (*vars(Expression).items(), *functions)
+            if "_" in name and not name.startswith("_")
+        },
+        "SUM0": lambda value: value.sum0,
+        "PLUS": operator.add, "MINUS": operator.sub, "TIMES": operator.mul,
+        "DIVIDE": operator.truediv, "MINUSPREFIX": operator.neg,
+        "EQUALS": operator.eq, "NOTEQUALS": operator.ne,
+        "LESSTHAN": operator.lt, "LESSTHANOREQUAL": operator.le,
+        "GREATERTHAN": operator.gt, "GREATERTHANOREQUAL": operator.ge,
+    }  # fmt: skip
+
 
 #: Returns the scope of an expression; called only if there is something to rewrite.
 ScopeOf = Callable[[], Scope]
@@ -122,7 +126,7 @@ def _is_row(node: syntax.Expression) -> bool:
 
 
 def _has_api_name(node: syntax.Expression) -> bool:
-    return isinstance(node, Call) and node.name in API_NAMES and not node.path
+    return isinstance(node, Call) and not node.path and node.name in api_names()
 
 
 class _Rewriting:
@@ -210,7 +214,7 @@ class _Rewriting:
 def _call_by_api_name(call: Call) -> syntax.Expression:
     """Return the call of the method, function or operator; the call itself if it does not fit."""
     with suppress(TypeError):
-        result = API_NAMES[call.name](*map(Expression, call.arguments))
+        result = api_names()[call.name](*map(Expression, call.arguments))
         return result.syntax if isinstance(result, Expression) else call
     return call
 

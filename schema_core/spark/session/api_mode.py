@@ -254,16 +254,20 @@ def java_class(session: SparkSession, name: str) -> Any:
 
     Only the first call shows that a name does not exist.
     """
-    gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
-    py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
-    return py4j.JavaClass(name, gateway._gateway_client)  # noqa: SLF001
+    py4j, client = _py4j(session)
+    return py4j.JavaClass(name, client)
 
 
 def static_method(session: SparkSession, class_name: str, method: str) -> Any:
     """Return a static method of a Java class; an attribute of `java_class` is looked up first."""
+    py4j, client = _py4j(session)
+    return py4j.JavaMember(method, None, f"z:{class_name}", client)
+
+
+def _py4j(session: SparkSession) -> tuple[Any, Any]:
+    """Return the module of py4j's objects, which PySpark has loaded, and the session's client."""
     gateway: Any = session.sparkContext._gateway  # noqa: SLF001 - PySpark has no public access
-    py4j: Any = sys.modules[type(gateway.jvm).__module__]  # loaded by PySpark
-    return py4j.JavaMember(method, None, f"z:{class_name}", gateway._gateway_client)  # noqa: SLF001
+    return sys.modules[type(gateway.jvm).__module__], gateway._gateway_client  # noqa: SLF001
 
 
 #: Objects of the JVM that a SparkContext or a session has as long as it lives, fetched once.
