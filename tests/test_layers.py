@@ -224,6 +224,12 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
         ),
         "a process imports only the operations that it calls",
     ),
+    ("spark/connector.py", "schema_core.expressions.field_paths"): (
+        "few connectors are asked for fields of rows"
+    ),
+    ("spark/changelog.py", "schema_core.spark.session.session"): (
+        "connectors import their changes without a session"
+    ),
     ("expressions/rewriting.py", "schema_core.expressions.fluent_functions"): (
         "a schema needs the functions of the Table API only for calls by their names"
     ),

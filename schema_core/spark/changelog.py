@@ -30,7 +30,6 @@ from schema_core.spark.connector import (
 )
 from schema_core.spark.reading.comparison import comparable
 from schema_core.spark.session.api_mode import functions_of
-from schema_core.spark.session.session import active_session
 from schema_core.types import RowKind
 
 if TYPE_CHECKING:
@@ -445,6 +444,8 @@ def write_rows(connector: SparkConnector, rows: DataFrame, context: WriteContext
 
     There Spark looks for the data sources of Python to which a connector writes.
     """
+    from schema_core.spark.session.session import active_session
+
     with active_session(context.session):
         if ROW_KIND in rows.columns:
             cast("SupportsChangelogWrite", connector).write_changelog(rows, context)

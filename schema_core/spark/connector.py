@@ -40,7 +40,6 @@ from schema_core.environment.connector import (
 from schema_core.environment.options import LOCAL_TIME_ZONE, RUNTIME_MODE
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.errors import SchemaCoreError, SchemaError, UnsupportedError
-from schema_core.expressions.field_paths import ENTIRE, merge_fields, select_fields
 from schema_core.schema.columns import PhysicalColumn, plain
 
 if TYPE_CHECKING:
@@ -262,6 +261,8 @@ class ReadContext(TableContext):
         types = {name: physical[name] for name in self.projection}
         if self.projected_fields is None:
             return types
+        from schema_core.expressions.field_paths import ENTIRE, merge_fields, select_fields
+
         read = merge_fields(*({path[0]: {path[1:]}} for path in self.projected_fields))
         return {name: select_fields(type_, read.get(name, ENTIRE)) for name, type_ in types.items()}
 
