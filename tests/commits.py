@@ -15,7 +15,7 @@ from pathlib import Path
 MAX_SUBJECT = 72
 #: The kinds of changes (conventionalcommits.org).
 KINDS = ("build", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "test")
-_SUBJECT = re.compile(rf"(?:{'|'.join(KINDS)})(?:\([a-z0-9_-]+\))?!?: \S.*[^.\s]")
+_KIND = re.compile(rf"(?:{'|'.join(KINDS)})(?:\([a-z0-9_-]+\))?!?: (?=\S)")
 
 
 def problems_of(message: str) -> list[str]:
@@ -23,14 +23,18 @@ def problems_of(message: str) -> list[str]:
 
     >>> problems_of("fix(jdbc): strings are compared by bytes\\n\\nServers differ in collations.")
     []
-    >>> problems_of("Fixed things.\\nand others")
+    >>> problems_of("fix: a full stop.")
+    ['the subject ends with a full stop']
+    >>> problems_of("Fixed things\\nand others")
     ['the subject has no kind: build, ci, docs, feat, fix, perf, refactor, revert, test', \
 'the second line is not empty']
     """
     subject, *rest = message.splitlines() or [""]
     problems = []
-    if not _SUBJECT.fullmatch(subject):
+    if not _KIND.match(subject):
         problems.append(f"the subject has no kind: {', '.join(KINDS)}")
+    if subject.endswith("."):
+        problems.append("the subject ends with a full stop")
     if len(subject) > MAX_SUBJECT:
         problems.append(f"the subject has {len(subject)} characters, more than {MAX_SUBJECT}")
     if rest and rest[0].strip():
