@@ -45,7 +45,7 @@ def complete(session: Session, text: str, position: int) -> list[str]:
     before = text[: max(0, position)]
     if (opened := open_string(before)) is not None:
         following = re.sub("^[^',]*'", "", text[max(0, position) :])
-        return _fitting_options(before[:opened], before[opened + 1 :], following)
+        return _fitting_options(session, before[:opened], before[opened + 1 :], following)
     partial = before.rpartition("`")[2] if before.count("`") % 2 else ""
     begun = before[: len(before) - len(partial) - 1] if partial else before
     tokens = _statement(begun)
@@ -134,7 +134,7 @@ def open_string(before: str) -> int | None:
     return None
 
 
-def _fitting_options(before: str, partial: str, following: str) -> list[str]:
+def _fitting_options(session: Session, before: str, partial: str, following: str) -> list[str]:
     """Return the keys or values that start so where a string of options is open."""
     head = _statement(before) or []
     keys = [token.key for token in head]
@@ -144,7 +144,9 @@ def _fitting_options(before: str, partial: str, following: str) -> list[str]:
     elif keys in (["SET"], ["RESET"]):
         names = [option.key for option in ENVIRONMENT]
     elif _is_in_options(keys) and keys[1:2] != ["CATALOG"]:
-        names = [*_table_options(dict(_assignments(before)) | dict(_assignments(following)))]
+        stored = _options_of_altered_table(session, head)
+        typed = dict(_assignments(before)) | dict(_assignments(following))
+        names = [*stored] if "RESET" in keys else [*_table_options(stored, typed)]
     else:
         names = ["type"] if _is_in_options(keys) else []
     return sorted({name for name in names if name.startswith(partial.lower())})
@@ -167,16 +169,30 @@ def _assignments(text: str) -> Iterator[tuple[str, str]]:
                 yield key.value, value.value
 
 
-def _table_options(options: Mapping[str, str]) -> Iterator[str]:
-    """Yield the keys of a table's options: those of its connector that are not set yet."""
+def _options_of_altered_table(session: Session, head: list[Token]) -> Mapping[str, str]:
+    """Return the options of the table in ALTER TABLE, which are empty for an unknown one."""
+    keys = [token.key for token in head]
+    last = next((place for place, key in enumerate(keys) if key in ("SET", "RESET")), 0)
+    if keys[:2] != ["ALTER", "TABLE"] or last < 3 or head[last - 1].kind not in NAMES:
+        return {}
+    above, _ = _path(head[: last - 1])
+    with suppress(SchemaCoreError):
+        path = UnresolvedPath((*above, head[last - 1].value.strip("`")))
+        if (found := session.tables.find(session.registry.qualify(path))) is not None:
+            return found.table.get_options()
+    return {}
+
+
+def _table_options(stored: Mapping[str, str], typed: Mapping[str, str]) -> Iterator[str]:
+    """Yield the keys of a table's options: those of its connector that are not typed yet."""
     declared: Sequence[ConfigOption[Any]] = ()
     with suppress(SchemaCoreError):
+        options = {**stored, **typed}
         if (connector := installed_connector(options)) is not None:
             declared = connector.declared(options)
-    keys = (key for option in declared for key in option.key_patterns())
-    yield from (key.removesuffix("*") for key in keys if key not in options)
-    implicit = ("connector", *(option.key for option in WATERMARK_OPTIONS))
-    yield from (key for key in implicit if key not in options)
+    keys = [key.removesuffix("*") for option in declared for key in option.key_patterns()]
+    keys += ["connector", *(option.key for option in WATERMARK_OPTIONS)]
+    yield from (key for key in keys if key not in typed)
 
 
 # --- tokens before the position ---------------------------------------------------------------

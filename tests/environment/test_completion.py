@@ -15,7 +15,7 @@ CREATE TABLE orders (id INT, `my cost` INT, `order` INT);
 CREATE TABLE t (a INT, b STRING);
 CREATE TEMPORARY VIEW v AS SELECT 1 AS x;
 CREATE DATABASE d;
-CREATE TABLE d.u (q INT);
+CREATE TABLE d.u (q INT) WITH ('connector' = 'datagen');
 CREATE CATALOG c WITH ('type' = 'generic_in_memory');
 CREATE MODEL m INPUT (a INT) OUTPUT (b INT) WITH ('k' = 'v')
 """
@@ -52,6 +52,10 @@ def completed(environment: TableEnvironment, text: str) -> list[str]:
         ("CREATE TABLE x (a INT) WITH ('forma|', 'connector' = 'kafka')", ["format"]),
         ("CREATE TABLE x (a INT) WITH ('connector' = 'unknown', 'forma|", []),
         ("ALTER TABLE t SET ('conn|", ["connector"]),
+        ("ALTER TABLE d.u SET ('rows|", ["rows-per-second"]),
+        ("ALTER TABLE IF EXISTS default_catalog.d.u SET ('a' = 'b', 'rows|", ["rows-per-second"]),
+        ("ALTER TABLE d.u RESET ('|", ["connector"]),
+        ("ALTER TABLE nowhere SET ('rows|", []),
         ("CREATE CATALOG k WITH ('|", ["type"]),
         ("CREATE CATALOG k WITH ('type' = 'gen|", ["generic_in_memory"]),
         ("SELECT 'conn|", []),
