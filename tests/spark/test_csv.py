@@ -303,7 +303,7 @@ def test_lists_are_read_as_in_flink(csv: TableEnvironment, tmp_path: Path) -> No
     [
         ("a ARRAY<INT>", "1;x", "column 'a': cannot read as INT: x"),
         ("a ROW<p STRING, q INT>", "x", "expected 2 values between ';': x"),
-        ("a ROW<p STRING, q INT>", "x;", "column 'a': cannot read as INT: "),
+        ("a ROW<p STRING, q INT>", "x;", "column 'a': cannot read as INT: an empty field"),
     ],
 )
 def test_an_invalid_part_fails_the_job(

@@ -208,7 +208,7 @@ def test_spark_reads_the_values_of_the_exact_parser(
                 assert outcome(environment, query) == native[name], name
     assert "cannot read as BIGINT NOT NULL: x in file:" in str(native["invalid"])
     assert str(native["invalid"]).endswith(", line 2")
-    assert "cannot read as INT:  in file:" in str(native["not a number"])
+    assert "cannot read as INT: an empty field in file:" in str(native["not a number"])
     assert str(native["invalid date"]).endswith(", line 2")
     assert isinstance(native["null"], list)
 

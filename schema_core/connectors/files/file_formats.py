@@ -612,18 +612,23 @@ def _parsed_scalar(
         hint = (
             f"if the first line names the columns, set '{csv_files.HEADER.key}' = 'true'; or {hint}"
         )
-    if syntax is field_values.Syntax.CSV and csv_files.NULL.of(options) is None:
-        hint = f"if empty fields are NULL, set '{csv_files.NULL.key}' = ''; {hint}"
+    if syntax is field_values.Syntax.CSV and not csv_files.EMPTY_IS_NULL.of(options):
+        is_free = csv_files.NULL.of(options) is None
+        key, value = (csv_files.NULL.key, "") if is_free else (csv_files.EMPTY_IS_NULL.key, "true")
+        hint = f"if empty fields are NULL, set '{key}' = '{value}'; {hint}"
 
     def body(value: nodes.Node) -> nodes.Node:
         read = field_values.read_value(value, type_, syntax)
         if is_lenient(options):
             return read
+        shown = field_values.token_as_text(value, type_, syntax)
+        if syntax is field_values.Syntax.CSV:
+            shown = inline("if({text} = '', 'an empty field', {text})", text=shown)
         return inline(
             "coalesce({read}, if({text} IS NULL OR {known}, NULL,"
             " raise_error(concat({problem}, {text}, coalesce({place}, ''), {hint}))))",
             read=read,
-            text=field_values.token_as_text(value, type_, syntax),
+            text=shown,
             known=field_values.is_value(value, type_, syntax),
             problem=f"column '{name}'{CANNOT_READ}{type_.as_summary_string()}: ",
             place=NULL_NODE if place is None else place,
