@@ -22,6 +22,7 @@ from schema_core import (
 )
 from schema_core.catalog.objects import CatalogTable
 from schema_core.environment.plans.dry_run import DryRunPlanner
+from schema_core.environment.plans.plan_text import PlanText
 from schema_core.environment.result import OK, PrintStyle, TableResult, string_result
 from schema_core.migration import TableChanges, apply, diff, invert, plan
 from schema_core.migration.compatibility import Acceptance, check_compatibility
@@ -59,7 +60,7 @@ def unread(**arguments: Any) -> TableResult:
 def test_a_table_shows_its_schema() -> None:
     result = read(environment().from_elements([(1,)], ["<b>"])._repr_html_())
 
-    assert ["column", "type", "key", "how", "comment", "<b>", "BIGINT"] == result.cells[:7]
+    assert ["column", "type", "<b>", "BIGINT"] == result.cells[:4]
 
 
 def test_rows_that_are_held_are_shown() -> None:
@@ -237,6 +238,16 @@ def test_plans_keep_their_lines() -> None:
     assert ["pre", "ul", "li"] == html.tags
     assert "a <b>\n  +- c\n" in html.text
     assert "20 more lines" in html.text
+
+
+def test_sections_of_plans_are_folded() -> None:
+    plan = PlanText("== Tree ==\nJoin(kind=[<b>])\n+- Values(rows=[a, b])\n\n== SQL ==\nSELECT\n1")
+    html = read(replace(string_result(["result"], [(plan,)]), style=PrintStyle.RAW)._repr_html_())
+    assert 2 == html.tags.count("details")
+    assert "Tree" in html.text
+    assert "Join\n│ kind: <b>\n└─ Values\n     rows: a, b" in html.text
+    assert "SQL: SELECT..." in html.text
+    assert read(plan._repr_html_()).text == html.text
 
 
 def test_tables_of_notebooks_are_bounded() -> None:

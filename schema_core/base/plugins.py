@@ -213,6 +213,7 @@ HIGHER: dict[str, str] = {
     "mapped_package": "schema_core.pyflink.programs:mapped_package",
     "row_type_html": "schema_core.report.schemas:row_type_html",
     "result_html": "schema_core.report.schemas:result_html",
+    "plan_text_html": "schema_core.report.schemas:plan_text_html",
     "descriptor_html": "schema_core.report.schemas:descriptor_html",
     "job_html": "schema_core.report.schemas:job_html",
     "compatibility_html": "schema_core.report.changes:compatibility_html",

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from textwrap import wrap
 
 from rich.console import Console, JustifyMethod
 from rich.live import Live
@@ -22,6 +23,7 @@ from schema_core.base.text import escaped, quantity
 from schema_core.cli.progress import show_elapsed_time
 from schema_core.cli.script import handle_signal
 from schema_core.environment.planner import Change
+from schema_core.environment.plans.plan_text import PlanText, TreeLine, draw_tree
 from schema_core.environment.result import (
     KINDS,
     NULL,
@@ -41,6 +43,8 @@ MAX_ROWS = 1_000
 MAX_WIDTH = 10_000
 #: The lines of a screen that are not rows of a table: its head, the number of rows, the prompt.
 OTHER_LINES = 3
+#: The characters of a tree's line beside its bars, at least.
+MIN_TEXT = 20
 
 
 def show_result(
@@ -58,7 +62,7 @@ def show_result(
     if not console.is_terminal:
         result.print()
     elif result.style is PrintStyle.RAW:
-        print_text(raw_text(result), console)
+        print_raw_text(PlanText(raw_text(result)), console)
     elif result.has_kinds and is_changelog:
         print_changelog(result, console)
     elif result.has_kinds:
@@ -146,6 +150,31 @@ def expanded_lines(result: TableResult, rows: Iterable[Sequence[str | None]]) ->
         for name, cell in zip(names, row, strict=True):
             padding = " " * (width - display_width(name))
             yield f"{name}{padding} | {null_of(result).plain if cell is None else escaped(cell)}"
+
+
+def print_raw_text(plan: PlanText, console: Console) -> None:
+    """Print a text; the sections of a plan with their trees drawn, and wrapped to the width."""
+    lines = []
+    for title, body in plan.sections():
+        if not title or console.options.ascii_only:
+            print_text(plan, console)
+            return
+        lines += [f"== {title} ==", *wrap_tree(draw_tree(body), console.width), ""]
+    print_text("\n".join(lines), console)
+
+
+def wrap_tree(lines: Iterable[TreeLine], width: int) -> Iterator[str]:
+    """Yield the lines of a tree, each wrapped below its bars; other lines are not wrapped."""
+    for line in lines:
+        if line.is_in_tree and len(str(line)) > width:
+            yield from wrap(
+                line.text,
+                max(width, len(line.further) + MIN_TEXT),
+                initial_indent=line.bars,
+                subsequent_indent=line.further,
+            )
+        else:
+            yield str(line)
 
 
 def print_text(text: str, console: Console) -> None:

@@ -42,10 +42,12 @@ def table(
     caption: str = "",
     most: int | None = None,
     total: int | None = None,
+    required: int | None = None,
 ) -> str:
     """Return a table of escaped cells; a note has the number of the rows after the first `most`.
 
-    `total` is the number of rows if the given ones are the first of them.
+    `total` is the number of rows if the given ones are the first of them. With `required`, columns
+    after so many are left out if all their cells are empty.
 
     >>> print(table(["a"], [[text("<")]]))
     <table>
@@ -56,6 +58,10 @@ def table(
     </table>
     """
     shown = [*rows]
+    if required is not None:
+        places = [n for n in range(len(heads)) if n < required or any(row[n] for row in shown)]
+        heads = [heads[place] for place in places]
+        shown = [[row[place] for place in places] for row in shown]
     left_out = (len(shown) if total is None else total) - len(shown[:most])
     parts = ["<table>"]
     if caption:

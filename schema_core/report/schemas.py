@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, assert_never, cast
 
 from schema_core.environment.options import mask_options
+from schema_core.environment.plans.plan_text import PlanText, draw_tree
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
 from schema_core.report.markup import (
     MAX_ROWS,
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
     from schema_core.schema.unresolved import Schema
 
 
+HEADS = ("column", "type", "key", "definition", "comment")
+UNRESOLVED_HEADS = ("column", "type", "definition", "comment")
+
+
 def unresolved_schema_html(schema: Schema) -> str:
     """Return a table of columns, and a list of the other parts."""
     rows = [
         (code(column.name), *_format_unresolved(column), text(column.comment or ""))
         for column in schema.columns
     ]
-    columns = table(("column", "type", "how", "comment"), rows, "Schema (not resolved)", MAX_ROWS)
+    columns = table(UNRESOLVED_HEADS, rows, "Schema (not resolved)", MAX_ROWS, required=2)
     return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
@@ -63,7 +68,7 @@ def schema_html(schema: ResolvedSchema) -> str:
     """Return a table of columns, and a list of the other parts."""
     key = () if schema.primary_key is None else schema.primary_key.columns
     rows = [_format_resolved(column, column.name in key) for column in schema.columns]
-    columns = table(("column", "type", "key", "how", "comment"), rows, "Schema", MAX_ROWS)
+    columns = table(HEADS, rows, "Schema", MAX_ROWS, required=2)
     return columns + _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
 
 
@@ -85,7 +90,7 @@ def _rest(watermarks: Iterable[object], *members: object) -> str:
     return items(code(member) for member in (*watermarks, *members) if member is not None)
 
 
-PAGE_HEADS = ("column", "type", "key", "how", "reads", "comes from", "comment")
+PAGE_HEADS = (*HEADS[:-1], "reads", "comes from", "comment")
 
 
 def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
@@ -94,10 +99,10 @@ def schema_parts(schema: ResolvedSchema) -> Iterator[str]:
     explanation = schema.explain()
     rows = []
     for column, explained in zip(schema.columns, explanation.columns, strict=True):
-        name, _, in_key, how, comment = _format_resolved(column, column.name in key)
+        name, _, in_key, definition, comment = _format_resolved(column, column.name in key)
         reads = _descent(explained) if explained.expression is not None else ("", "")
-        rows.append((name, type_html(column.data_type), in_key, how, *reads, comment))
-    yield scroll(table(PAGE_HEADS, rows))
+        rows.append((name, type_html(column.data_type), in_key, definition, *reads, comment))
+    yield scroll(table(PAGE_HEADS, rows, required=2))
     yield _rest(schema.watermark_specs, schema.primary_key, *_others(schema))
     drawn = draw_explanation(explanation)
     if drawn.arrows:
@@ -263,15 +268,34 @@ def job_html(client: JobClient) -> str:
     return f"<p>{code(client.get_job_name())}: {status} {bar}</p>{items(map(text, facts))}"
 
 
+#: Characters of the first line of a folded section.
+MAX_SUMMARY = 80
+
+
+def plan_text_html(plan: PlanText) -> str:
+    """Return the first section of a plan, and the others folded below their first lines."""
+    parts = []
+    for place, (title, body) in enumerate(plan.sections()):
+        if not title:
+            parts.append(text_block(body))
+        elif body:
+            first, *more = body.split("\n")
+            shown = f"{first[:MAX_SUMMARY]}..." if more or len(first) > MAX_SUMMARY else first
+            summary = f"<b>{text(title)}</b>" + (f": {code(shown)}" if place else "")
+            drawn = "\n".join(map(str, draw_tree(body)))
+            parts.append(details(summary, text_block(drawn), is_open=place == 0))
+    return "\n".join(parts)
+
+
 def result_html(result: TableResult, cells: Iterable[Sequence[str | None]] | None) -> str:
     """Return a result's first rows; its schema and state if `cells` are None (not in memory).
 
-    A plan, or another single string with several lines, keeps its lines.
+    A single string with several lines keeps its lines; the sections of a plan are folded.
     """
     if cells is not None:
         first = [*islice(cells, MAX_ROWS)]
         if len(first) == 1 and len(first[0]) == 1 and "\n" in (whole := first[0][0] or ""):
-            return text_block(whole)
+            return plan_text_html(PlanText(whole))
         rows = [["<i>NULL</i>" if cell is None else code(cell) for cell in row] for row in first]
         names = result.schema.get_column_names()
         return table(names, rows, total=len(cast("Sequence[object]", result.rows)))

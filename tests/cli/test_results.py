@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -65,6 +66,25 @@ def test_null_and_line_breaks() -> None:
     assert expected == shown(
         TableResult(string_result(["result"], []).schema, [(text,)], style=PrintStyle.RAW)
     )
+
+
+def test_plans_are_trees_that_fit_the_terminal() -> None:
+    plan = "== Tree ==\nUnion(fields=[a STRING, b STRING, c STRING, d STRING])\n"
+    plan += ":- Values(rows=[1])\n+- Values(rows=[2])\n\n== SQL ==\n" + "x" * 50
+    result = replace(string_result(["result"], [(plan,)]), style=PrintStyle.RAW)
+    lines = """\
+== Tree ==
+Union
+│ fields: a STRING, b STRING, c STRING,
+│   d STRING
+├─ Values
+│    rows: 1
+└─ Values
+     rows: 2
+
+== SQL ==
+"""
+    assert f"{lines}{'x' * 50}\n" == shown(result, terminal(height=20))
 
 
 def test_expanded_rows_are_complete() -> None:

@@ -54,6 +54,7 @@ from schema_core.environment.plans.compiled_plan import (
     replace_secrets,
 )
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
+from schema_core.environment.plans.plan_text import join_plans
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.inline import InlineTable
@@ -162,7 +163,7 @@ class CompiledPlan:
         """Return how the engine would run each job, with further details; raises as `run_plan`."""
         details = require_details(extra_details)
         session = open_plan(self._document, self._session)
-        return "\n\n".join(
+        return join_plans(
             explain_query(session, session.query(parse_query(job.query), job.query), details)
             for job in self._document.jobs
         )

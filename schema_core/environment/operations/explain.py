@@ -23,6 +23,7 @@ from schema_core.environment.operations.streaming_sinks import require_consumed_
 from schema_core.environment.planner import BoundTable, SupportsChangelogs
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.environment.plans.explain_detail import ExplainDetail
+from schema_core.environment.plans.plan_text import PlanText, join_plans
 from schema_core.environment.plans.plan_tree import (
     ChangesOf,
     PlanNode,
@@ -45,7 +46,7 @@ def explain_query(
     details: Iterable[ExplainDetail] = (),
     sink: Callable[[PlanNode], PlanNode] = lambda query: query,
     on_conflict: str | None = None,
-) -> str:
+) -> PlanText:
     """Return the typed plan of a query and the engine's, with secrets of tables masked.
 
     `details` are explained beside the plans; `sink` returns the plan of the sink, which resolves
@@ -72,7 +73,7 @@ def explain_query(
     for identifier in tables:
         options = session.get_table(identifier).table.get_options()
         text = without_secrets(text, options, secret_keys(options))
-    return mask_urls(text)
+    return PlanText(mask_urls(text))
 
 
 def _insert_only(_: Relation) -> ChangelogMode:
@@ -105,13 +106,13 @@ def explain_statement(
     statement: statement_syntax.Statement,
     text: str,
     details: Sequence[ExplainDetail] = (),
-) -> str:
+) -> PlanText:
     """Return the typed plan of a statement and the engine's (else `feature-not-supported`)."""
     match statement:
         case statement_syntax.Execute(inner):
             return explain_statement(session, inner, text, details)
         case statement_syntax.StatementSet(inserts):
-            return "\n\n".join(
+            return join_plans(
                 explain_statement(session, insert, text, details) for insert in inserts
             )
         case statement_syntax.SelectStatement(query):
@@ -137,7 +138,7 @@ def explain_write(
     target: BoundTable,
     how: Writing,
     details: Iterable[ExplainDetail] = (),
-) -> str:
+) -> PlanText:
     """Return the plans of a query that is written into a table."""
     names = require_fit(relation, target, how)
     action = conflict_action(session, relation, target, names, how.on_conflict)
@@ -160,7 +161,7 @@ def _partition(how: Writing) -> dict[str, str | None]:
 
 def explain_creation(
     session: Session, creation: TableCreation, details: Iterable[ExplainDetail] = ()
-) -> str:
+) -> PlanText:
     """Return the plan of CREATE TABLE AS, and the engine's plan of its query.
 
     As in Flink an existing table is not an error: the plan reports it.
@@ -171,6 +172,7 @@ def explain_creation(
     plan = f"== Create table ==\n{plan_creation(session, creation)}"
     path = creation.identifier.as_summary_string()
     columns = persisted_columns(creation.table.resolved_schema)
-    return f"{plan}\n\n" + explain_query(
+    query_plan = explain_query(
         session, creation.relation, details, lambda query: sink_node(path, columns, query)
     )
+    return join_plans((plan, query_plan))

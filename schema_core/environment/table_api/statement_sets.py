@@ -14,6 +14,7 @@ from schema_core.environment.operations.data import (
     run_job,
 )
 from schema_core.environment.plans.explain_detail import ExplainDetail, require_details
+from schema_core.environment.plans.plan_text import join_plans
 from schema_core.environment.result import OK, TableResult
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.descriptor import TableDescriptor
@@ -96,7 +97,7 @@ class StatementSet:
     def explain(self, *extra_details: ExplainDetail) -> str:
         """Return the plans of all statements, with details."""
         details = require_details(extra_details)
-        return "\n\n".join(pipeline.explain(*details) for pipeline in self._pipelines)
+        return join_plans(pipeline.explain(*details) for pipeline in self._pipelines)
 
     def print_explain(self, *extra_details: ExplainDetail) -> None:
         """Print what `explain` returns."""
