@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from schema_core import Schema, SchemaResolver
-from schema_core.report.diagrams import Arrow, Diagram, DiagramNode, layers_of
+from schema_core.report.diagrams import HEIGHT, Arrow, Diagram, DiagramNode, layers_of
 
 HOSTILE = (
     "<script>alert(1)</script>", "\"quoted\" & 'single'", "two\nlines", "]]>", "\x00\ufffe\uffff",
@@ -48,7 +48,8 @@ def test_layers(arrows: tuple[Arrow, ...], layers: list[int]) -> None:
 def test_text_is_escaped_in_svg(name: str) -> None:
     made = Diagram([DiagramNode("a", "physical", name, name)], ()).to_svg()
 
-    assert 1 == len(texts(made, "title")) == len(texts(made, "text"))
+    assert 2 == len(texts(made, "text")), "the group and the node"
+    assert f"{name}: {name}".isprintable() <= (f"{name}: {name}" in texts(made, "title"))
     assert "script" not in {item.tag.partition("}")[2] for item in ET.fromstring(made).iter()}
 
 
@@ -92,7 +93,25 @@ flowchart LR
     end
     b[("y")]
     a --> b""" == Diagram(nodes, [Arrow("a", "b")]).to_mermaid()
-    assert ['or"ders: x', "y"] == texts(Diagram(nodes, ()).to_svg(), "text")
+    assert ['or"ders', "x", "y"] == texts(Diagram(nodes, ()).to_svg(), "text")
+
+
+def test_a_group_is_in_one_layer_and_within_its_frame() -> None:
+    nodes = [
+        DiagramNode(name, "physical", name, group)
+        for name, group in zip("abcd", "xxyy", strict=True)
+    ]
+    made = Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c")])
+
+    assert [0, 0, 1, 1] == list(layers_of(made).values()), "d has no source"
+    svg = made.to_svg()
+    frames = re.findall(r'sc-frame" d="M(\d+) (\d+)H(\d+)V(\d+)', svg)
+    edges = [tuple(map(int, frame)) for frame in frames]
+    boxes = [*zip(numbers(svg, "x"), numbers(svg, "y"), numbers(svg, "width"), strict=True)]
+    for (left, top, right, bottom), inner in zip(edges, (boxes[:2], boxes[2:]), strict=True):
+        assert all(left < x and x + width < right for x, _, width in inner)
+        assert all(top < y and y + HEIGHT < bottom for _, y, _ in inner)
+    assert edges[0][2] < edges[1][0]
 
 
 def test_svg_of_a_schema() -> None:

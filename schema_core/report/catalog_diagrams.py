@@ -11,12 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.paths import ObjectIdentifier, join_names
+from schema_core.base.paths import ObjectIdentifier
 from schema_core.catalog.objects import TableKind
 from schema_core.errors import SchemaError
 from schema_core.report.changes import pair_columns, pair_parts
 from schema_core.report.diagrams import Arrow, Diagram, DiagramLine, DiagramNode
-from schema_core.report.lineage import draw_lineage, table_lineage_html
+from schema_core.report.lineage import (
+    KINDS,
+    PathShortener,
+    draw_lineage,
+    table_lineage_html,
+)
 from schema_core.report.markup import MAX_ROWS, details, items, scroll, text
 from schema_core.schema.columns import (
     UnresolvedComputedColumn,
@@ -36,8 +41,6 @@ MAX_TABLES, MAX_LINES, MIN_LINES = 200, 40, 12
 ALL_LINES = 1_600
 #: The most columns that the picture of a notebook has, and tables below it.
 MAX_COLUMNS, MAX_FOLDED = 300, 20
-#: Kind of a table -> what follows its name.
-KINDS = {TableKind.VIEW: " (view)", TableKind.MATERIALIZED_TABLE: " (materialized table)"}
 
 
 def draw_catalog(
@@ -57,7 +60,7 @@ def draw_catalog(
     sources = {table.identifier: sources_of(table) for table in lineage.tables}
     drawn = choose_tables(lineage)
     ids = {table.identifier: f"t{place}" for place, table in enumerate(drawn)}
-    shorten = _Shortener(table.identifier for table in lineage.tables)
+    shorten = PathShortener(table.identifier for table in lineage.tables)
     nodes = [
         DiagramNode(
             ids[table.identifier],
@@ -145,18 +148,6 @@ def left_out(number: int) -> list[str]:
     return [f"{tables} not drawn: name the tables to draw"]
 
 
-class _Shortener:
-    """Shortens paths by the catalog and the database if all paths have the same."""
-
-    def __init__(self, paths: Iterable[ObjectIdentifier]) -> None:
-        parents = {tuple(path.to_list()[:2]) for path in paths}
-        catalogs = {catalog for catalog, _ in parents}
-        self._start = 2 if len(parents) < 2 else 1 if len(catalogs) < 2 else 0
-
-    def __call__(self, path: ObjectIdentifier) -> str:
-        return join_names(path.to_list()[self._start :])
-
-
 def _lines(table: TableLineage) -> Iterator[DiagramLine]:
     key = table.schema.primary_key
     in_key = () if key is None else key.columns
@@ -194,7 +185,7 @@ def draw_differences(
         paths: The tables that differ. The first `MAX_TABLES` are drawn; a note has the number of
             the others.
     """
-    shorten = _Shortener(paths)
+    shorten = PathShortener(paths)
     nodes = []
     for place, path in enumerate(paths[:MAX_TABLES]):
         old, new = before.get(path), after.get(path)

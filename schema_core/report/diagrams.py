@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
@@ -146,6 +146,8 @@ def _node(node: DiagramNode) -> str:
 CHARACTER, HEIGHT, ROW_GAP, LAYER_GAP, MARGIN = 7.3, 26, 10, 70, 24
 #: Height of a line within a node; gap between the columns of a layer; height of a short layer.
 LINE, COLUMN_GAP, SHORT = 18, 24, 1_600
+#: Between the frame of a group and its nodes.
+FRAME = 10
 
 STYLE = """\
 .sc-picture{background:#fff}\
@@ -153,6 +155,7 @@ STYLE = """\
 .sc-metadata{fill:#fff8c5;stroke:#9a6700}.sc-watermark,.sc-key,.sc-added{fill:#dafbe1;stroke:#1a7f37}\
 .sc-view{fill:#ddf4ff;stroke:#0969da}.sc-note{stroke-dasharray:4 3}\
 .sc-dropped{fill:#ffebe9;stroke:#cf222e}.sc-changed{fill:#fff8c5;stroke:#9a6700}\
+.sc-frame{fill:none;stroke:#8b949e;stroke-dasharray:2 3}\
 .sc-line{stroke:none}.sc-label{fill:#1f2328;font:12px ui-monospace,Menlo,Consolas,monospace}\
 .sc-arrow{fill:none;stroke:#57606a}.sc-dotted{stroke-dasharray:4 3}.sc-head{fill:#57606a}\
 @media(prefers-color-scheme:dark){.sc-picture{background:#0d1117}\
@@ -172,30 +175,34 @@ HEAD = (
 def layers_of(diagram: Diagram) -> dict[str, int]:
     """Return the layer of each node: the length of the longest path of solid arrows to it.
 
-    If arrows form a cycle, all nodes are in layer 0.
+    The nodes of a group are in one layer. If arrows form a cycle, all nodes are in layer 0.
 
     >>> nodes = [DiagramNode(name, "physical", name) for name in "abc"]
     >>> layers_of(Diagram(nodes, [Arrow("a", "b"), Arrow("b", "c"), Arrow("a", "c")]))
     {'a': 0, 'b': 1, 'c': 2}
     """
-    sources: dict[str, set[str]] = {node.id: set() for node in diagram.nodes}
+    units = {node.id: _unit(node) for node in diagram.nodes}
+    sources: dict[tuple[str, str], set[tuple[str, str]]] = {unit: set() for unit in units.values()}
     for arrow in diagram.arrows:
-        if not arrow.dotted:
-            sources[arrow.target].add(arrow.source)
+        source, target = units[arrow.source], units[arrow.target]
+        is_within = source == target and arrow.source != arrow.target
+        if not arrow.dotted and not is_within:
+            sources[target].add(source)
     layers = dict.fromkeys(sources, 0)
     with suppress(CycleError):
-        for name in tuple(TopologicalSorter(sources).static_order()):
-            layers[name] = max((layers[source] + 1 for source in sources[name]), default=0)
-    return layers
+        for unit in tuple(TopologicalSorter(sources).static_order()):
+            layers[unit] = max((layers[source] + 1 for source in sources[unit]), default=0)
+    return {name: layers[unit] for name, unit in units.items()}
 
 
-def _title(node: DiagramNode) -> str:
-    return f"{node.group}: {node.text}" if node.group else node.text
+def _unit(node: DiagramNode) -> tuple[str, str]:
+    """Return what is drawn in one place: a group, or a node without one."""
+    return node.group, "" if node.group else node.id
 
 
 def _width(node: DiagramNode) -> int:
     """Return a node's width: East Asian characters are wide, others are escaped."""
-    return max(map(_text_width, (_title(node), *(line.label for line in node.lines))))
+    return max(map(_text_width, (node.text, *(line.label for line in node.lines))))
 
 
 def _text_width(text: str) -> int:
@@ -208,26 +215,25 @@ def _height(node: DiagramNode) -> int:
     return HEIGHT + LINE * len(node.lines) + (6 if node.lines else 0)
 
 
-def split_layer(nodes: Sequence[DiagramNode]) -> list[list[DiagramNode]]:
+def split_layer(sizes: Sequence[tuple[int, int]]) -> list[list[int]]:
     """Return the columns of a layer, which is about as wide as high if it is not short.
 
-    >>> nodes = [DiagramNode(str(number), "physical", "a") for number in range(100)]
-    >>> [len(column) for column in split_layer(nodes)]
+    Args:
+        sizes: The width and height of each part of the layer, whose numbers are returned.
+
+    >>> [len(column) for column in split_layer([(23, 26)] * 100)]
     [44, 44, 12]
     """
-    heights = [_height(node) + ROW_GAP for node in nodes]
-    area = sum(
-        height * (_width(node) + COLUMN_GAP) for height, node in zip(heights, nodes, strict=True)
-    )
+    area = sum((height + ROW_GAP) * (width + COLUMN_GAP) for width, height in sizes)
     limit = max(SHORT, int(area**0.5))
-    columns: list[list[DiagramNode]] = [[]]
+    columns: list[list[int]] = [[]]
     used = 0
-    for node, height in zip(nodes, heights, strict=True):
-        if columns[-1] and used + height > limit:
+    for place, (_, height) in enumerate(sizes):
+        if columns[-1] and used + height + ROW_GAP > limit:
             columns.append([])
             used = 0
-        columns[-1].append(node)
-        used += height
+        columns[-1].append(place)
+        used += height + ROW_GAP
     return columns
 
 
@@ -239,41 +245,105 @@ class _Box(NamedTuple):
     top: int
 
 
-def _place(diagram: Diagram) -> dict[str, _Box]:
-    """Return the box of each node."""
+class _Frame(NamedTuple):
+    """The title and the edges of a group."""
+
+    title: str
+    left: int
+    right: int
+    top: int
+    bottom: int
+
+
+class _Block(NamedTuple):
+    """A node, or a group with its title and the columns of its nodes."""
+
+    title: str
+    columns: list[list[DiagramNode]]
+
+    @property
+    def width(self) -> int:
+        inner = sum(max(map(_width, nodes)) + COLUMN_GAP for nodes in self.columns) - COLUMN_GAP
+        return max(inner + 2 * FRAME, _text_width(self.title)) if self.title else inner
+
+    @property
+    def height(self) -> int:
+        inner = max(sum(_height(node) + ROW_GAP for node in nodes) for nodes in self.columns)
+        return inner - ROW_GAP + (HEIGHT + FRAME if self.title else 0)
+
+    def place(self, left: int, right: int, top: int) -> Iterator[tuple[str, _Box]]:
+        """Yield the box of each node; those of the last column reach to the right."""
+        inset = FRAME if self.title else 0
+        left += inset
+        for place, nodes in enumerate(self.columns):
+            is_last = place == len(self.columns) - 1
+            end = right - inset if is_last else left + max(map(_width, nodes))
+            y = top + (HEIGHT if self.title else 0)
+            for node in nodes:
+                yield node.id, _Box(left, end, y)
+                y += _height(node) + ROW_GAP
+            left = end + COLUMN_GAP
+
+
+def _blocks(nodes: Iterable[DiagramNode]) -> list[_Block]:
+    """Return the groups and the nodes without a group, in drawing order."""
+    members: dict[tuple[str, str], list[DiagramNode]] = {}
+    for node in nodes:
+        members.setdefault(_unit(node), []).append(node)
+    blocks = []
+    for (title, _), group in members.items():
+        columns = split_layer([(_width(node), _height(node)) for node in group])
+        blocks.append(_Block(title, [[group[place] for place in column] for column in columns]))
+    return blocks
+
+
+def _place(diagram: Diagram) -> tuple[dict[str, _Box], list[_Frame]]:
+    """Return the box of each node, and the frames of groups."""
     layers = layers_of(diagram)
     if diagram.separates:
         linked = {end for arrow in diagram.arrows for end in (arrow.source, arrow.target)}
         last = max(layers.values(), default=0) + 1
         layers |= {node.id: last for node in diagram.nodes if node.id not in linked}
     boxes: dict[str, _Box] = {}
+    frames: list[_Frame] = []
     right = MARGIN - LAYER_GAP
     for layer in sorted({*layers.values()}):
         gap = LAYER_GAP
-        for nodes in split_layer([node for node in diagram.nodes if layers[node.id] == layer]):
-            left, right = right + gap, right + gap + max(map(_width, nodes))
+        blocks = _blocks(node for node in diagram.nodes if layers[node.id] == layer)
+        for column in split_layer([(block.width, block.height) for block in blocks]):
+            widest = max(blocks[place].width for place in column)
+            left, right = right + gap, right + gap + widest
             top, gap = MARGIN, COLUMN_GAP
-            for node in nodes:
-                boxes[node.id] = _Box(left, right, top)
-                top += _height(node) + ROW_GAP
-    return boxes
+            for block in (blocks[place] for place in column):
+                boxes |= dict(block.place(left, right, top))
+                if block.title:
+                    frames.append(_Frame(block.title, left, right, top, top + block.height))
+                top += block.height + ROW_GAP
+    return boxes, frames
 
 
 def _svg(diagram: Diagram) -> Iterator[str]:
-    boxes = _place(diagram)
+    boxes, frames = _place(diagram)
     width = max((box.right for box in boxes.values()), default=0) + MARGIN
-    bottoms = (boxes[node.id].top + _height(node) for node in diagram.nodes)
-    height = max(bottoms, default=0) + MARGIN
+    bottoms = [boxes[node.id].top + _height(node) for node in diagram.nodes]
+    height = max([*bottoms, *(frame.bottom for frame in frames)], default=0) + MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" class="sc-picture" role="img">'
     )
     yield f"<style>{STYLE}</style>{HEAD}"
+    yield from map(_draw_frame, frames)
     for arrow in diagram.arrows:
         yield _draw_arrow(boxes[arrow.source], boxes[arrow.target], dotted=arrow.dotted)
     for node in diagram.nodes:
         yield _draw_node(node, boxes[node.id])
     yield "</svg>"
+
+
+def _draw_frame(frame: _Frame) -> str:
+    title, left, right, top, bottom = frame
+    edges = f"M{left} {top}H{right}V{bottom}H{left}Z"
+    return f'<path class="sc-frame" d="{edges}"/>{_draw_text(title, left, top + HEIGHT // 2 + 4)}'
 
 
 def _draw_arrow(source: _Box, target: _Box, *, dotted: bool) -> str:
@@ -291,13 +361,14 @@ def _draw_arrow(source: _Box, target: _Box, *, dotted: bool) -> str:
 
 def _draw_node(node: DiagramNode, box: _Box) -> str:
     left, right, top = box
-    label = text(_cut(_title(node), MAX_SVG_LABEL))
+    label = text(_cut(node.text, MAX_SVG_LABEL))
+    title = f"{node.group}: {node.text}" if node.group else node.text
     head = (
         f'<rect class="sc-line sc-{node.mark}" x="{left + 1}" y="{top + 1}" '
         f'width="{right - left - 2}" height="{HEIGHT - 1}"/>'
     )
     return (
-        f"<g><title>{text(_title(node))}</title>"
+        f"<g><title>{text(title)}</title>"
         f'<rect class="sc-box sc-{node.kind}" x="{left}" y="{top}" width="{right - left}" '
         f'height="{_height(node)}"/>{head if node.mark else ""}<text class="sc-label" '
         f'x="{left + 8}" y="{top + HEIGHT // 2 + 4}">{label}</text>'

@@ -16,11 +16,28 @@ from schema_core.environment.views import conform_columns
 from schema_core.errors import SchemaCoreError
 from schema_core.query.origins import Origin, column_origins
 from schema_core.report.diagrams import Arrow, Diagram, DiagramNode
-from schema_core.report.markup import code, page, scroll
+from schema_core.report.markup import code, page, scroll, text
 from schema_core.report.markup import table as html_table
 from schema_core.report.schemas import type_html
 from schema_core.schema.rules import KIND_NAMES
 from schema_core.sql.parser import parse_query
+
+#: Kind of a table -> what follows its name.
+KINDS = {TableKind.VIEW: " (view)", TableKind.MATERIALIZED_TABLE: " (materialized table)"}
+#: What a column of a view is labelled with that reads no column, such as a constant or COUNT(*).
+NO_SOURCE = "reads no column"
+
+
+class PathShortener:
+    """Shortens paths by the catalog and the database if all paths have the same."""
+
+    def __init__(self, paths: Iterable[ObjectIdentifier]) -> None:
+        parents = {tuple(path.to_list()[:2]) for path in paths}
+        catalogs = {catalog for catalog, _ in parents}
+        self._start = 2 if len(parents) < 2 else 1 if len(catalogs) < 2 else 0
+
+    def __call__(self, path: ObjectIdentifier) -> str:
+        return join_names(path.to_list()[self._start :])
 
 
 def find_lineage(
@@ -70,13 +87,17 @@ def _lineage_of(session: Session, identifier: ObjectIdentifier) -> TableLineage:
 
 def draw_lineage(lineage: Lineage) -> Diagram:
     """Return a diagram; each table and view is a group."""
+    shorten = PathShortener(table.identifier for table in lineage.tables)
     ids: dict[Origin, str] = {}
     nodes: list[DiagramNode] = []
     for table in lineage.tables:
-        for column in table.schema.columns:
+        group = shorten(table.identifier) + KINDS.get(table.kind, "")
+        for column, origins in zip(table.schema.columns, table.reads, strict=True):
             kind = KIND_NAMES[type(column)] if table.kind is TableKind.TABLE else "computed"
             text = f"{column.name} {column.data_type.as_summary_string()}"
-            node = DiagramNode(f"c{len(nodes)}", kind, text, table.identifier.object_name)
+            if kind == "computed" and not origins:
+                text += f" ({NO_SOURCE})"
+            node = DiagramNode(f"c{len(nodes)}", kind, text, group)
             nodes.append(node)
             ids[Origin(table.identifier, column.name)] = node.id
     arrows = [
@@ -104,14 +125,17 @@ def table_lineage_html(
     lineage: TableLineage, hide: Callable[[str], str] = str, most: int | None = None
 ) -> str:
     """Return a table of the columns, and what they read; at most `most` of them."""
+    is_view = lineage.kind is not TableKind.TABLE
     rows = [
         (
             code(column.name),
             type_html(column.data_type),
             code(hide(column.explain_extras() or "")),
-            "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins),
+            "<br>".join(code(join_names([*o.table.to_list(), o.column])) for o in origins)
+            or (text(NO_SOURCE) if is_view else ""),
         )
         for column, origins in zip(lineage.schema.columns, lineage.reads, strict=True)
     ]
     caption = f"{format_path(lineage.identifier)} ({lineage.kind.value})"
-    return scroll(html_table(("column", "type", "how", "reads"), rows, caption, most))
+    heads = ("column", "type", "definition", "reads")
+    return scroll(html_table(heads, rows, caption, most, required=2))

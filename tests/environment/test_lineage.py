@@ -102,13 +102,19 @@ def test_lineage_is_written_as_page_and_image() -> None:
     result = env.lineage("`<b>`")
     page = read(result.to_html("<title>"))
 
-    assert '<b>: "<i> INT' in "".join(ET.fromstring(result.to_svg()).itertext())
-    assert 'subgraph g0["#60;b#62;"]' in result.to_mermaid()
+    assert '<b> (view): "<i> INT' in "".join(ET.fromstring(result.to_svg()).itertext())
+    assert 'subgraph g0["#60;b#62; #40;view#41;"]' in result.to_mermaid()
     assert "default_catalog.default_database.u.a" in page.cells
     assert "default_catalog.default_database.<b> (VIEW)" in page.text
     assert not {"b", "i"} & set(page.tags)
     assert 2 == read(result._repr_html_()).tags.count("table")
     assert result.to_html() == env.lineage("`<b>`").to_html()
+
+
+def test_constants_and_empty_columns_are_named() -> None:
+    lineage = environment("CREATE VIEW v AS SELECT 1 AS n").lineage("v")
+    assert "reads no column" in lineage.to_svg()
+    assert ["column", "type", "reads"] == read(lineage._repr_html_()).cells[:3]
 
 
 def test_lineage_of_what_is_not_there() -> None:
