@@ -8,12 +8,19 @@ from docs.mapping_tables import code, table
 from schema_core.cli.commands import COMMANDS, EXIT_CODES, summary
 from schema_core.cli.config import COMMON
 from schema_core.cli.findings import Output
+from schema_core.cli.installation import PURPOSES
 
 
 def commands() -> str:
     """The commands with their summaries."""
     rows = [(code(name), summary(name)) for name in COMMANDS]
     return table(("command", "effect"), rows) + "\n"
+
+
+def extras() -> str:
+    """The extras, and what they add."""
+    rows = [(code(name), purpose) for name, purpose in PURPOSES.items()]
+    return table(("extra", "adds"), rows) + "\n"
 
 
 def exit_codes() -> str:
@@ -39,6 +46,7 @@ def common() -> str:
 #: Name of a part -> what writes it.
 PARTS: dict[str, Callable[[], str]] = {
     "commands": commands,
+    "extras": extras,
     "exit_codes": exit_codes,
     "finding_formats": formats,
     "common_keys": common,

@@ -229,12 +229,21 @@ def test_the_command_line_names_its_extra() -> None:
     assert install_command("cli") in done.stderr
     assert "Traceback" not in done.stderr
 
+    for option in ("", ", '--details'"):
+        asked = f"sys.argv = ['schema-core', 'doctor'{option}]\n"
+        program = f"{BLOCKED}{asked}from schema_core.cli.main import main\nmain()"
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        assert f"the package 'typer' is not installed; {install_command('cli')}" in done.stdout
+
 
 def test_doctor_reports_only_usable_extras_as_ready() -> None:
     blocked = sorted(set(MODULES) - {"typer", "rich", "pygments"})
     program = (BLOCKED.replace(repr(set(MODULES)), repr(set(blocked)))) + (
         "import os\nos.environ['COLUMNS'] = '300'\n"
-        "sys.argv = ['schema-core', 'doctor']\nfrom schema_core.cli.main import main\nmain()"
+        "sys.argv = ['schema-core', 'doctor', '--details']\n"
+        "from schema_core.cli.main import main\nmain()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False

@@ -130,6 +130,7 @@ IMPORTED_LATE: dict[tuple[str, str], str] = {
     ),
     ("cli/script.py", "schema_core.spark.jobs"): "only a statement that is interrupted needs it",
     ("cli/main.py", "schema_core.cli.app"): "it imports Typer and rich",
+    ("cli/main.py", "schema_core.cli.installation"): "only the command doctor needs it",
     ("cli/commands/tables.py", "schema_core.mappings.dialects.dump_files"): (
         "only `convert` reads dumps"
     ),

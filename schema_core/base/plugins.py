@@ -92,6 +92,20 @@ def missing(module: str) -> NotFoundError | None:
     return None
 
 
+def installed_version(package: str) -> str | None:
+    """Return the version of an installed package, or None.
+
+    >>> installed_version("a-package-that-does-not-exist") is None
+    True
+    """
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def require_modules(*modules: str) -> None:
     """Import third-party modules.
 

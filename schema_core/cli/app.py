@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from schema_core.base.plugins import installed_version
 from schema_core.cli import UNREADABLE
 from schema_core.cli.commands import COMMANDS, GROUPS, RUNNERS, is_program, summary
 from schema_core.cli.config import ALLOWED, FILE, PREFIX, CliConfiguration, load
@@ -261,17 +262,3 @@ def print_version(requested: bool) -> None:
     number = installed_version("schema-core")
     print("schema-core, not installed" if number is None else f"schema-core {number}")
     raise typer.Exit
-
-
-def installed_version(package: str) -> str | None:
-    """Return the version of an installed package, or None.
-
-    >>> installed_version("a-package-that-does-not-exist") is None
-    True
-    """
-    from importlib.metadata import PackageNotFoundError, version  # slow to import
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -25,6 +25,12 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if extra_of(missing.name or "") != "cli":
             raise
+        if sys.argv[1:2] == ["doctor"]:
+            from schema_core.cli.installation import components, summary
+
+            shown = map(" | ".join, (part[:3] for part in components()))
+            print("\n".join(shown) if "--details" in sys.argv else summary())
+            return
         sys.exit(f"schema-core: the command requires an extra: {install_hint('typer')}")
     if sys.stdout is None:
         sys.exit(unwritable("it is closed"))

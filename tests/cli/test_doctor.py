@@ -5,19 +5,38 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from schema_core.base.plugins import CONNECTORS, discover, install_command
+from schema_core.base.plugins import CONNECTORS, EXTRAS, discover, install_command
 from schema_core.catalogs.hive import catalog as hive
 from schema_core.catalogs.hive.catalog import hive_support
-from schema_core.cli import GOOD
+from schema_core.cli import GOOD, installation
 from schema_core.cli.app import application
-from schema_core.cli.commands import doctor
+from schema_core.connectors.kafka.connector import CLIENT
 from schema_core.errors import NotFoundError
 
 
-def test_doctor_lists_versions_extras_planners_and_connectors() -> None:
-    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
-
+def doctor_output(*options: str, width: int = 200) -> str:
+    result = CliRunner().invoke(application(), ["doctor", *options], env={"COLUMNS": str(width)})
     assert GOOD == result.exit_code
+    return result.output
+
+
+def test_doctor_summarizes_what_works_and_what_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        installation,
+        "missing",
+        lambda module: NotFoundError("the package 'rich' is odd") if module == "rich" else None,
+    )
+    monkeypatch.setattr(installation, "find_java", no_java)
+    works, _, lacks = doctor_output().partition("does not work:")
+
+    assert "  sql: catalogs in SQLite" in works
+    assert "cli: the command schema-core\n    the package 'rich' is odd; " in lacks
+    assert 1 == lacks.count("no Java 17, 21, 25 found"), "not for each connector"
+    assert {*EXTRAS} <= {*installation.PURPOSES}
+
+
+def test_doctor_lists_versions_extras_planners_and_connectors() -> None:
+    output = doctor_output("--details")
     for word in (
         "Python",
         "extra arrow",
@@ -27,33 +46,28 @@ def test_doctor_lists_versions_extras_planners_and_connectors() -> None:
         "filesystem",
         "ready",
     ):
-        assert word in result.output
-
-
-def test_doctor_fits_a_narrow_terminal_and_shortens_nothing() -> None:
-    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "80"})
-
-    assert "…" not in result.output
-    assert all(len(line) <= 80 for line in result.output.splitlines())
-
-
-def test_doctor_lists_caches_with_their_limits() -> None:
-    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "200"})
-    [line] = [
-        line for line in result.output.splitlines() if line.startswith("types.type_parser.parse ")
-    ]
+        assert word in output
+    [line] = [line for line in output.splitlines() if line.startswith("types.type_parser.parse ")]
 
     *_, most, unit = line.split()
     assert ("200,000", "characters") == (most, unit)
 
 
+def test_doctor_fits_a_narrow_terminal_and_shortens_nothing() -> None:
+    output = doctor_output("--details", width=80)
+
+    assert "…" not in output
+    assert all(len(line) <= 80 for line in output.splitlines())
+
+
+def no_java() -> None:
+    raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
+
+
 def test_doctor_reports_the_reason_without_java(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nothing() -> None:
-        raise NotFoundError("no Java 17, 21, 25 found", hint="install one")
+    monkeypatch.setattr(installation, "find_java", no_java)
 
-    monkeypatch.setattr(doctor, "find_java", nothing)
-
-    assert ("none", "no Java 17, 21, 25 found; install one") == doctor.java()
+    assert ("none", "no Java 17, 21, 25 found; install one") == installation.java()
 
 
 def test_doctor_reports_whether_spark_has_hive() -> None:
@@ -73,13 +87,18 @@ def test_without_spark_there_is_no_hive(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_connector_without_its_package_is_not_usable(
     monkeypatch: pytest.MonkeyPatch, identifier: str
 ) -> None:
-    monkeypatch.setattr(doctor, "java", lambda: ("17", "x"))
+    monkeypatch.setattr(installation, "java", lambda: ("17", "x"))
     [result] = [item for item in discover(CONNECTORS) if item.identifier == identifier]
-    monkeypatch.setattr(doctor, "has_package", lambda source: source != "kafka")
-    reason = doctor.why_not_usable(result) or ""
+    monkeypatch.setattr(installation, "has_package", lambda source: source != "kafka")
+    assert installation.why_not_usable(result) is None, "by the client"
+    absent = NotFoundError("the package is not installed")
+    monkeypatch.setattr(
+        installation, "missing", lambda module: absent if module == CLIENT else None
+    )
+    reason = installation.why_not_usable(result) or ""
 
     assert "'spark.jars.packages' = 'org.apache.spark:spark-sql-kafka-0-10_2.13:" in reason
 
-    monkeypatch.setattr(doctor, "has_package", lambda _: True)
+    monkeypatch.setattr(installation, "has_package", lambda _: True)
 
-    assert doctor.why_not_usable(result) is None
+    assert installation.why_not_usable(result) is None

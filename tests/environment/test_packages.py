@@ -154,7 +154,7 @@ def test_names_of_hooks_are_unique() -> None:
 
 
 def test_doctor_lists_discovered_packages(environment: TableEnvironment) -> None:
-    result = CliRunner().invoke(application(), ["doctor"], env={"COLUMNS": "220"})
+    result = CliRunner().invoke(application(), ["doctor", "--details"], env={"COLUMNS": "220"})
 
     assert GOOD == result.exit_code
     lines = {line.split("  ")[0]: line for line in result.output.splitlines()}

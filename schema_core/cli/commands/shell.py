@@ -15,11 +15,10 @@ import typer
 from rich.console import Console
 
 from schema_core.base.paths import join_names, split_names
-from schema_core.base.plugins import needs
+from schema_core.base.plugins import installed_version, needs
 from schema_core.base.secrets import mask_text
 from schema_core.base.text import escaped, is_blank
 from schema_core.cli import WRONG, script
-from schema_core.cli.app import installed_version
 from schema_core.cli.findings import DASH
 from schema_core.cli.progress import Streaming, follow, follow_endless, show_elapsed_time
 from schema_core.cli.results import show_result

@@ -197,6 +197,8 @@ class KafkaConnector(ConnectorBase):
     requires: Final = ("pyspark",)
     #: Spark's data source, in a package of its own.
     data_source: Final = "kafka"
+    # what reads and writes topics where Spark does not have its data source
+    client_module: Final = CLIENT
     options: ClassVar[Sequence[ConfigOption[Any]]] = options_of.KAFKA
     metadata: Mapping[str, DataType] = {key: type_ for key, (type_, _) in METADATA.items()}
     writable_metadata: frozenset[str] = frozenset({"headers"})
