@@ -24,6 +24,7 @@ from schema_core.spark.session.api_mode import (
     not_over_connect,
     stopped_error,
 )
+from schema_core.spark.session.frames import IN_ITEM
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -273,6 +274,8 @@ _OWN = regex(r"^schema_core\.[\w.]+: ")
 _RAISED = regex(r"^([\w.]*(?:Error|Exception): .*)$", re.MULTILINE)
 #: The hint of an error of the library, below its message, position and excerpt.
 _HINT_BELOW = regex(r"(?:\n {2,}(?!hint: ).*)*\n  hint: (.*)")
+#: The note of a connector's function that failed for an item.
+_IN_ITEM = regex(rf"^({IN_ITEM}.*)$", re.MULTILINE)
 
 
 def reason(error: BaseException) -> str:
@@ -288,7 +291,9 @@ def reason(error: BaseException) -> str:
         if raised := [*_RAISED.finditer(text)]:
             last = raised[-1]
             hint = _HINT_BELOW.match(text, last.end()) if _OWN.match(last[1]) else None
-            return _OWN.sub("", last[1]) + (f"{HINT}{hint[1]}" if hint else "")
+            item = _IN_ITEM.search(text, last.end())
+            place = f" ({item[1]})" if item else ""
+            return _OWN.sub("", last[1]) + place + (f"{HINT}{hint[1]}" if hint else "")
     if type(error).__module__.partition(".")[0] not in ENGINES:
         kind, message = type(error).__name__, str(error).partition("\n")[0]
         return f"{kind}: {message}{_line_of(error)}" if message else f"{kind}{_line_of(error)}"

@@ -8,10 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from schema_core.base.lazy import dataclass
+from schema_core.base.secrets import mask_urls
+from schema_core.errors import MAX_PLACE, cut
 from schema_core.mappings.spark.pyspark_types import with_microseconds
 from schema_core.spark.compiler.row_fields import with_fields
 from schema_core.spark.compiler.tree import Cast, Column
-from schema_core.spark.session.frames import select
+from schema_core.spark.session.frames import IN_ITEM, select
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,8 +89,9 @@ class _ReadItems:
                 for batch in to_batches(self.function(item), self.schema):
                     has_rows = True
                     yield batch
-            except Exception:
+            except Exception as error:
                 if has_rows or not further:
+                    error.add_note(f"{IN_ITEM}{cut(mask_urls(repr(item)), MAX_PLACE)}")
                     raise
             else:
                 return

@@ -142,7 +142,7 @@ def test_an_item_is_tried_again_until_it_has_rows(
         map(tuple, environment.execute_sql("SELECT * FROM t").collect())
     )
     items[:] = [3]
-    with pytest.raises(ExternalError, match="cut off"):
+    with pytest.raises(ExternalError, match=r"OSError: cut off \(in item 3\)"):
         list(environment.execute_sql("SELECT * FROM t").collect())
     assert log.read_text().splitlines().count("3") == 2, "a row was returned: no third attempt"
 

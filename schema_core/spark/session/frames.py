@@ -18,6 +18,9 @@ from schema_core.spark.session.api_mode import is_connect
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: What a note of an error begins with that a connector's function raised for an item.
+IN_ITEM = "in item "
+
 
 def frame_of_sql(session: SparkSession, text: str) -> DataFrame:
     """Return the frame of a query in Spark SQL; ``session.sql`` makes four more round trips."""
