@@ -16,6 +16,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 LONGEST_FUNCTION = 60
 
+#: Characters of a hint such as 'add a CAST', which may be repeated.
+SHORT_HINT = 12
+
 #: forbidden pattern in a tracked file -> why
 FOREIGN = {
     r"(?<![\w.])/(?:work|home|root|Users)/": "a local path",
@@ -103,6 +106,29 @@ def test_nothing_depends_on_assert() -> None:
     }
 
     assert {f"schema_core/testing/{contract}" for contract in CONTRACTS} == asserting
+
+
+def hints(node: ast.AST) -> Iterator[str]:
+    """Yield the complete strings in a value, without the parts of f-strings."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif not isinstance(node, ast.JoinedStr):
+        for child in ast.iter_child_nodes(node):
+            yield from hints(child)
+
+
+def test_the_text_of_a_hint_stands_once() -> None:
+    places: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg == "hint":
+                for hint in hints(node.value):
+                    places.setdefault(hint, []).append(f"{name(module)}:{node.value.lineno}")
+
+    assert len(places) > 300
+    shared = re.findall('"(.+)"$', (PACKAGE / "errors/hints.py").read_text("utf-8"), re.MULTILINE)
+    copies = {hint: lines for hint, lines in places.items() if hint in shared or len(lines) > 1}
+    assert {} == {hint: lines for hint, lines in copies.items() if len(hint) >= SHORT_HINT}
 
 
 def test_every_lint_exception_has_its_reason() -> None:

@@ -15,6 +15,7 @@ from schema_core.base.lazy import regex
 from schema_core.base.secrets import mask_text
 from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, MAX_TEXT, Span, Token, make_span, show
 from schema_core.errors import ParseError, SchemaError
+from schema_core.errors.hints import SPLIT_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,7 +182,7 @@ class Cursor:
             raise self.fail(
                 f"nested more than {MAX_DEPTH} levels deep",
                 code="limit-exceeded",
-                hint="move a part of it into a column of its own",
+                hint=SPLIT_TYPE,
             )
 
 

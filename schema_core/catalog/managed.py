@@ -23,6 +23,7 @@ from schema_core.base.text import is_blank
 from schema_core.catalog.objects import CatalogMaterializedTable, CatalogTable
 from schema_core.catalog.own_options import MANAGED, corrupt_option
 from schema_core.errors import ExternalError, NotFoundError, SchemaCoreError, SchemaError
+from schema_core.errors.hints import REPLACE_LINK
 
 if TYPE_CHECKING:
     from schema_core.base.paths import ObjectIdentifier
@@ -72,7 +73,7 @@ class ManagedStorage:
                 f"the directory of the managed table, {self._path(directory)!r}, is not in the "
                 f"warehouse: {link!r} is a symbolic link",
                 code="not-allowed",
-                hint="replace the link by a directory with the files, or by a mount point",
+                hint=REPLACE_LINK,
             )
         own = {"connector": "filesystem", "format": self.form}
         return table.copy({**own, **table.options, "path": self._path(directory)})

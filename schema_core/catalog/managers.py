@@ -48,6 +48,7 @@ from schema_core.errors import (
     UnsupportedError,
     similar,
 )
+from schema_core.errors.hints import READ_CURRENT_VERSION
 from schema_core.types import DataType, DataTypes, UnresolvedType
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ class CatalogManager:
         raise UnsupportedError(
             problem,
             code="time-travel-not-supported",
-            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+            hint=READ_CURRENT_VERSION,
         )
 
     def find_stored(self, identifier: ObjectIdentifier) -> objects.CatalogBaseTable | None:

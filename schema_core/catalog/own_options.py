@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from schema_core.errors import ExternalError, SchemaError
+from schema_core.errors.hints import RESTORE_ENTRY
 
 if TYPE_CHECKING:
     from schema_core.base.text import Span
@@ -77,5 +78,5 @@ def corrupt_option(key: str, options: Mapping[str, str], problem: str) -> Extern
     return ExternalError(
         f"the stored table has the option {key!r} with the value {options[key]!r}, {problem}",
         code="corrupt-entry",
-        hint="restore the entry of the table in its catalog, or drop the table",
+        hint=RESTORE_ENTRY,
     )

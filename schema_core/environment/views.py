@@ -40,6 +40,9 @@ from schema_core.schema.resolved import ResolvedSchema
 from schema_core.sql.syntax import Call, Literal, LiteralKind, Query
 from schema_core.types import DataType
 
+#: Hints of several errors.
+REDEFINE_VIEW = "redefine the query with ALTER VIEW ... AS"
+
 
 @dataclass(frozen=True, slots=True)
 class QueryView(ResolvedCatalogView):
@@ -191,7 +194,7 @@ def conform_columns(relation: Relation, schema: ResolvedSchema) -> Relation:
             f"the view declares {len(schema.columns)} columns, "
             f"but its query returns {len(columns)}",
             code="stale-view",
-            hint="redefine the query with ALTER VIEW ... AS",
+            hint=REDEFINE_VIEW,
         )
     pairs = list(zip(columns, schema.columns, strict=True))
     if all(_fits(actual.type, declared.data_type) for actual, declared in pairs):
@@ -227,7 +230,7 @@ def _cast(value: typed.Ref, declared: DataType, name: str) -> typed.Typed:
                 f"column {name!r} of the view is {target.as_summary_string()}, but its query "
                 f"returns {value.type.as_summary_string()}, which does not cast to it",
                 code="stale-view",
-                hint="redefine the query with ALTER VIEW ... AS",
+                hint=REDEFINE_VIEW,
             )
         with at(f"column {name!r}"):
             type_ = target.with_nullability(value.type.is_nullable)

@@ -37,6 +37,9 @@ from schema_core.query.scope import (
 )
 from schema_core.sql import syntax
 
+#: Hints of several errors.
+LIST_GROUPING_SETS = "list the GROUPING SETS that are needed"
+
 #: Functions that require OVER.
 ONLY_OVER = frozenset(
     {"ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD"}
@@ -279,7 +282,7 @@ def _sets_of(item: syntax.GroupItem) -> Sets:
                 raise SchemaError(
                     f"CUBE of {len(sets)} keys has more than {MAX_SETS:,} grouping sets",
                     code="limit-exceeded",
-                    hint="list the GROUPING SETS that are needed",
+                    hint=LIST_GROUPING_SETS,
                     span=span,
                 )
             choices = product((True, False), repeat=len(sets))
@@ -339,7 +342,7 @@ def _require_few_keys(keys: int, span: Span | None) -> None:
         raise SchemaError(
             f"the grouping sets of GROUP BY have more than {MAX_KEYS:,} keys in total",
             code="limit-exceeded",
-            hint="list the GROUPING SETS that are needed",
+            hint=LIST_GROUPING_SETS,
             span=span,
         )
 

@@ -18,6 +18,7 @@ from schema_core import types
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
+from schema_core.errors.hints import READ_CURRENT_VERSION
 from schema_core.expressions.scope import NOTHING_INFERRED, Inferred, in_sql
 from schema_core.expressions.type_checker import infer
 from schema_core.expressions.typed import Ref, Typed
@@ -201,7 +202,7 @@ def _table_at(
         raise SchemaError(
             "tables have no versions here",
             code="time-travel-not-supported",
-            hint="read the current version, without FOR SYSTEM_TIME AS OF",
+            hint=READ_CURRENT_VERSION,
             span=name.span,
         )
     return tables.table_at(name.parts, time, name.span)

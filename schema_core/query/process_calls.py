@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors.hints import ADD_ON_TIME, RENAME_INPUT
 from schema_core.expressions.process_functions import (
     ArgumentTrait,
     ProcessArgument,
@@ -106,7 +107,7 @@ def process_call(
         raise SchemaError(
             f"duplicate column {twice[0]!r} in the result",
             code="duplicate-column",
-            hint="rename the column of the input",
+            hint=RENAME_INPUT,
             span=call.span,
         )
     if len(signature.tables) > 1:
@@ -160,7 +161,7 @@ def _require_times(
             raise SchemaError(
                 problem,
                 code="unknown-column" if times else "invalid-function-call",
-                hint="add on_time => DESCRIPTOR(column)",
+                hint=ADD_ON_TIME,
                 span=call.span,
             )
     if len(types) > 1:

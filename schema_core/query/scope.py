@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import Span
 from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.errors.hints import CAST_NULL
 from schema_core.expressions.functions.collections import multiset
 from schema_core.expressions.scope import NOTHING_INFERRED, Functions, Inferred, find_function
 from schema_core.expressions.signatures import ANY, exactly, never
@@ -415,7 +416,7 @@ def value(scope: SelectScope, expression: syntax.Expression) -> Typed:
             raise SchemaError(
                 "cannot infer a type from an untyped NULL",
                 code="data-type-not-inferred",
-                hint="write CAST(NULL AS ...)",
+                hint=CAST_NULL,
                 span=part.span,
             )
     return typed

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias, cast
 from schema_core import types
 from schema_core.base.lazy import regex
 from schema_core.errors import SchemaError, similar
+from schema_core.errors.hints import RENAME_INPUT
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Relation
@@ -23,6 +24,9 @@ from schema_core.schema.rules import duplicate_names
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
 from schema_core.types.casts import supports_implicit_cast
+
+#: Hints of several errors.
+WRITE_DESCRIPTOR = "write DESCRIPTOR(column)"
 
 #: Arguments of a call by parameter.
 Arguments: TypeAlias = Mapping[str, syntax.Expression]
@@ -134,7 +138,7 @@ def _time_column(
             raise SchemaError(
                 f"expected the time column, found {show_expression(argument)}",
                 code="invalid-function-call",
-                hint="write DESCRIPTOR(column)",
+                hint=WRITE_DESCRIPTOR,
                 span=argument.span,
             )
     if not isinstance(column.type, types.TimestampType | types.LocalZonedTimestampType):
@@ -263,7 +267,7 @@ def descriptor_names(argument: syntax.Expression) -> tuple[syntax.Name, ...]:
             raise SchemaError(
                 f"expected a DESCRIPTOR of columns, found {show_expression(argument)}",
                 code="invalid-function-call",
-                hint="write DESCRIPTOR(column)",
+                hint=WRITE_DESCRIPTOR,
                 span=argument.span,
             )
 
@@ -300,7 +304,7 @@ def process_table(
         raise SchemaError(
             f"duplicate column {twice[0]!r} in the result",
             code="duplicate-column",
-            hint="rename the column of the input",
+            hint=RENAME_INPUT,
             span=call.span,
         )
     model = _model_call(arguments, data.columns, chain) if "MODEL" in arguments else None

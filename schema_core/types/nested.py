@@ -10,6 +10,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.base.text import MAX_DEPTH, is_blank, quote_identifier, quote_string, show
 from schema_core.errors import SchemaError, similar
+from schema_core.errors.hints import SPLIT_TYPE
 from schema_core.types.base import DataType
 from schema_core.types.families import TypeRoot
 
@@ -88,7 +89,7 @@ def too_deep() -> SchemaError:
     return SchemaError(
         f"nested more than {MAX_DEPTH} levels deep",
         code="limit-exceeded",
-        hint="move a part of it into a column of its own",
+        hint=SPLIT_TYPE,
     )
 
 

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from schema_core.catalog.changes.table_changes import TableChange
 from schema_core.schema.resolve import SchemaResolver
 
+#: Hints of several errors.
+TRY_LATER = "try again later"
+
 S = TypeVar("S", bound=StoredObject)
 
 #: Maximum attempts under concurrent modification.
@@ -255,9 +258,7 @@ class StoredCatalog(Catalog, Generic[S]):
                     return _ignore_missing(transaction, key, ignore_if_not_exists, expected)
                 if change(transaction, found):
                     return None
-        raise ConflictError(
-            f"concurrent modification of {key}; retries exhausted", hint="try again later"
-        )
+        raise ConflictError(f"concurrent modification of {key}; retries exhausted", hint=TRY_LATER)
 
     def _drop(self, key: ObjectKey, ignore_if_not_exists: bool) -> None:
         self._require_support(key.kind)
@@ -530,7 +531,7 @@ class StoredCatalog(Catalog, Generic[S]):
                     return None
         raise ConflictError(
             f"concurrent modification of the statistics of {owner}; retries exhausted",
-            hint="try again later",
+            hint=TRY_LATER,
         )
 
     # --- functions -----------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from schema_core.connectors.delta.options import (
 )
 from schema_core.environment.options import ConfigOption
 from schema_core.errors import NotFoundError, SchemaError
+from schema_core.errors.hints import READ_LATER_VERSION
 
 if TYPE_CHECKING:
     from schema_core.catalogs.delta.store import DeltaStore
@@ -108,7 +109,7 @@ class DeltaCatalog(StoredCatalog[Any]):
             raise NotFoundError(
                 f"the table {table_path.object_name!r} had no version at {timestamp}",
                 code="table-not-found",
-                hint="read a later version: the time is in milliseconds since 1970",
+                hint=READ_LATER_VERSION,
             )
         table = decode_table(access.open(version))
         time = dt.datetime.fromtimestamp(timestamp / 1000, dt.UTC)

@@ -29,6 +29,7 @@ from schema_core.connectors.iceberg.options import (
     is_table_property,
 )
 from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.errors.hints import READ_LATER_VERSION
 
 if TYPE_CHECKING:
     from schema_core.catalogs.iceberg.store import IcebergObject, IcebergStore
@@ -123,7 +124,7 @@ class IcebergCatalog(StoredCatalog[Any]):
             raise NotFoundError(
                 f"the table {table_path.object_name!r} had no rows at {timestamp}",
                 code="table-not-found",
-                hint="read a later version: the time is in milliseconds since 1970",
+                hint=READ_LATER_VERSION,
             )
         return table.copy({**table.options, AS_OF_TIMESTAMP.key: str(timestamp)})
 

@@ -35,6 +35,9 @@ from schema_core.cli.app import exit_on_configuration_error
 from schema_core.errors import AlreadyExistsError, ExternalError, SchemaError
 from schema_core.migration.files.checksums import CHECKSUMS, format_checksums
 
+#: Hints of several errors.
+NAME_DIRECTORY = "name another directory: --directory DIR"
+
 
 class Kit(Enum):
     """What a new package holds, and the name of its templates' directory."""
@@ -154,7 +157,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
             raise AlreadyExistsError(
                 f"the directory {str(target)!r} is not empty",
                 code="target-not-empty",
-                hint="name another directory: --directory DIR",
+                hint=NAME_DIRECTORY,
             )
         with _stage_files(target) as root:
             for path, text in contents.items():
@@ -164,7 +167,7 @@ def write_package(kit: Kit, name: str, directory: Path | None = None) -> list[Pa
         raise ExternalError(
             f"cannot write {error.filename or target}: {error.strerror}",
             code="file-system-failed",
-            hint="name another directory: --directory DIR",
+            hint=NAME_DIRECTORY,
         ) from None
     return [target / path for path in contents]
 

@@ -33,6 +33,7 @@ from schema_core.errors import (
     SchemaCoreError,
     UnsupportedError,
 )
+from schema_core.errors.hints import RUN_AGAIN
 
 #: The features of tables that are read, by the names of the protocol.
 READER_FEATURES = frozenset(
@@ -288,7 +289,7 @@ def delta_errors() -> Iterator[None]:
     except CommitFailedError as error:
         raise ConflictError(
             f"another writer has changed the table: {_message(error)}",
-            hint="run the statement again",
+            hint=RUN_AGAIN,
         ) from error
     except (DeltaError, OSError, ValueError) as error:
         raise ExternalError(

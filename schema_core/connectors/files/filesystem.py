@@ -64,6 +64,7 @@ from schema_core.environment.options import (
 from schema_core.environment.planner import fingerprint
 from schema_core.environment.plans.changelog_mode import ChangelogMode
 from schema_core.errors import ExternalError, UnsupportedError, at
+from schema_core.errors.hints import REMOVE_OPTION
 from schema_core.expressions.comparisons import MICROSECONDS
 from schema_core.mappings.exact_types import TYPE_KEY
 from schema_core.mappings.spark.pyspark_types import (
@@ -705,7 +706,7 @@ def _retention(context: WriteContext) -> snapshots.Retention | None:
         raise UnsupportedError(
             f"a table is not written as of a time, by the option '{AS_OF.key}'",
             code="time-travel-not-supported",
-            hint="remove the option",
+            hint=REMOVE_OPTION,
         )
     count = SNAPSHOTS.of(context.options)
     return None if count is None else snapshots.Retention(count, _columns_digest(context.table))
@@ -755,7 +756,7 @@ def _refuse_ignored_by_streams(options: Mapping[str, str]) -> None:
             f"streaming jobs do not support the option {ignored[0]!r} of the connector "
             f"'filesystem' with the value {options[ignored[0]]!r}",
             code="streaming-not-supported",
-            hint="remove the option",
+            hint=REMOVE_OPTION,
         )
 
 

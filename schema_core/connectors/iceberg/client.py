@@ -44,6 +44,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
 )
+from schema_core.errors.hints import RUN_AGAIN
 
 #: The file with the tables of an embedded catalog, in its warehouse.
 EMBEDDED = "iceberg-catalog.db"
@@ -224,7 +225,7 @@ def iceberg_errors() -> Iterator[None]:
     except (CommitFailedException, ValidationException) as error:
         raise ConflictError(
             f"another writer has changed the table: {_message(error)}",
-            hint="run the statement again",
+            hint=RUN_AGAIN,
         ) from error
     except SchemaCoreError:
         raise

@@ -110,6 +110,9 @@ if TYPE_CHECKING:
 
     from schema_core.expressions.typed import Typed
 
+#: Hints of several errors.
+DECLARE_KEY = "declare the key: PRIMARY KEY (...) NOT ENFORCED"
+
 STRING = VarCharType(MAX_LENGTH)
 
 FETCH_SIZE = 1000
@@ -378,7 +381,7 @@ class JdbcConnector(
             raise UnsupportedError(
                 "updates and deletions are applied by the primary key, and the table has none",
                 code="streaming-not-supported",
-                hint="declare the key: PRIMARY KEY (...) NOT ENFORCED",
+                hint=DECLARE_KEY,
             )
         table.check_types(context.physical_columns)
         connection = table.database.connect()
@@ -407,7 +410,7 @@ class JdbcConnector(
                 "rows of a database are changed by the primary key, unless the condition compares "
                 "columns with constants as the database does, and the table has none",
                 code="unsupported-ability",
-                hint="declare the key: PRIMARY KEY (...) NOT ENFORCED",
+                hint=DECLARE_KEY,
             )
         return RowLevelInfo(RowLevelMode.CHANGED_ROWS)
 

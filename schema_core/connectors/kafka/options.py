@@ -24,6 +24,7 @@ from schema_core.environment.options import (
     string_list,
 )
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors.hints import REMOVE_OPTION
 
 Options = Mapping[str, str]
 
@@ -49,7 +50,7 @@ def _only(keyword: str) -> Callable[[str], str]:
             raise UnsupportedError(
                 f"Spark's Kafka sink supports only {keyword!r}, got {text!r}",
                 code="option-not-supported",
-                hint="remove the option",
+                hint=REMOVE_OPTION,
             )
         return text
 
@@ -60,7 +61,7 @@ def _never(text: str) -> str:
     raise UnsupportedError(
         "Spark's Kafka sink has no transactions",
         code="option-not-supported",
-        hint="remove the option",
+        hint=REMOVE_OPTION,
     )
 
 

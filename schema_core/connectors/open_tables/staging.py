@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from schema_core.connectors.open_tables.frames import FILE_PATH
 from schema_core.errors import ConflictError, SchemaError
+from schema_core.errors.hints import RUN_AGAIN
 from schema_core.mappings.spark.pyspark_types import as_months
 from schema_core.spark.compiler.tree import quote
 from schema_core.spark.connector import ReadContext, metadata_column
@@ -152,7 +153,7 @@ class OpenTableStage(ABC, Generic[File]):
         if not paths <= set(named):
             raise ConflictError(
                 "the table does not have a file whose rows are replaced",
-                hint="run the statement again",
+                hint=RUN_AGAIN,
             )
         return [named[path] for path in sorted(paths)]
 
@@ -230,5 +231,5 @@ def require_read_version(context: WriteContext, current: frozenset[str]) -> None
     if context.files is not None and context.files != current:
         raise ConflictError(
             "another writer has changed the table since the query read it",
-            hint="run the statement again",
+            hint=RUN_AGAIN,
         )

@@ -27,6 +27,9 @@ from schema_core.errors import (
     with_notes,
 )
 
+#: Hints of several errors.
+REGISTER_HOOK = "register its factory by a name, and the hook by that name"
+
 
 @runtime_checkable
 class JobStatusHook(Protocol):
@@ -251,7 +254,7 @@ class JobGraph:
                     f"the job status hook {type(hook.hook).__name__} of the job {self.name!r} "
                     "has no name, so the job cannot be described as data",
                     code="invalid-state",
-                    hint="register its factory by a name, and the hook by that name",
+                    hint=REGISTER_HOOK,
                 )
         return {
             "name": self.name,
@@ -384,7 +387,7 @@ def _name_of(hook: JobStatusHook | str) -> str:
         f"the job status hook {type(hook).__name__} has no name, so the job cannot be described "
         "as data",
         code="invalid-state",
-        hint="register its factory by a name, and the hook by that name",
+        hint=REGISTER_HOOK,
     )
 
 

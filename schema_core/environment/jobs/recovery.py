@@ -55,6 +55,7 @@ from schema_core.errors import (
     SchemaCoreError,
     at,
 )
+from schema_core.errors.hints import RESTORE_ENTRY, RUN_AGAIN
 from schema_core.mappings.dialects.definitions import schema_of, table_with
 from schema_core.sql.parser import parse_statement
 from schema_core.sql.statement_syntax import CreateTable
@@ -247,7 +248,7 @@ def require_unchanged(session: Session, target: BoundTable) -> None:
             f"the table {identifier.as_summary_string()} was replaced or altered while the job "
             "wrote rows for its old definition; they are removed",
             code="concurrent-modification",
-            hint="run the statement again",
+            hint=RUN_AGAIN,
         )
 
 
@@ -362,7 +363,7 @@ def _table_of(text: str) -> CatalogTable:
     raise ExternalError(
         f"the stored definition of the table that was replaced is malformed: {problem}",
         code="corrupt-entry",
-        hint="restore the entry of the table in its catalog, or drop the table",
+        hint=RESTORE_ENTRY,
     )
 
 

@@ -38,6 +38,7 @@ from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.environment.unbounded import find_unbounded_table
 from schema_core.errors import AlreadyExistsError, NotFoundError, SchemaError, at
+from schema_core.errors.hints import ADD_CAST, CAST_NULL
 from schema_core.mappings.dialects.definitions import (
     check_names,
     require,
@@ -237,7 +238,7 @@ def derive_schema(elements: Elements, query: Columns, text: str) -> Schema:
             raise SchemaError(
                 f"column {column.name!r} is NULL without a type",
                 code="data-type-not-inferred",
-                hint="write CAST(NULL AS ...)",
+                hint=CAST_NULL,
             )
     own = schema_of(elements, text)
     key = own.primary_key
@@ -321,7 +322,7 @@ def _replacement(
         raise SchemaError(
             f"declared column {position} is {target}, but the query returns {source}",
             code="not-assignable",
-            hint="add a CAST to the query",
+            hint=ADD_CAST,
         )
     return column
 

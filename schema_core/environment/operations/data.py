@@ -38,6 +38,7 @@ from schema_core.environment.planner import BoundTable
 from schema_core.environment.result import TableResult
 from schema_core.environment.session import Session, at_span
 from schema_core.errors import MAX_PLACE, SchemaError, UnsupportedError, cut, similar
+from schema_core.errors.hints import ADD_CAST
 from schema_core.expressions.type_checker import implicit_cast
 from schema_core.expressions.typed import Constant, Ref, Typed
 from schema_core.query import relation as relational
@@ -388,7 +389,7 @@ def check_assignment(
             raise SchemaError(
                 f"column {name!r} is {target}, but the query returns {column.type}",
                 code="not-assignable",
-                hint="add a CAST to the query",
+                hint=ADD_CAST,
             )
 
 

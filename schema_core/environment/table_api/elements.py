@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from schema_core.base.text import show
 from schema_core.errors import SchemaCoreError, SchemaError, at
+from schema_core.errors.hints import DECLARE_TYPES
 from schema_core.expressions.fluent import Expression
 from schema_core.expressions.literals import literal
 from schema_core.sql import syntax
@@ -91,7 +92,7 @@ def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
         raise SchemaError(
             "the types of columns cannot be inferred without rows",
             code="data-type-not-inferred",
-            hint="pass a schema with types",
+            hint=DECLARE_TYPES,
         )
     inferred = infer_type([_as_row(row, keys) for row in rows])
     inner = inferred.element_type if isinstance(inferred, ArrayType) else inferred
@@ -117,7 +118,7 @@ def _infer_rows(rows: Sequence[object], names: Sequence[str] | None) -> RowType:
                 f"column {field.name!r} or a part of it has only NULL values, so its type cannot "
                 "be inferred",
                 code="data-type-not-inferred",
-                hint="pass a schema with types",
+                hint=DECLARE_TYPES,
             )
     return RowType(fields, nullable=False)
 

@@ -21,6 +21,9 @@ from schema_core.sql import syntax
 from schema_core.sql.syntax import Aliased as AliasedSource
 from schema_core.sql.type_name import data_type
 
+#: Hints of several errors.
+CREATE_VIEW_OF_PART = "create a temporary view of a part of it"
+
 ALL = syntax.SelectItem(syntax.Star())
 
 
@@ -247,12 +250,12 @@ def require_shallow(query: syntax.Query) -> None:
             raise SchemaError(
                 f"the query reads more than {MAX_BRANCHES:,} queries and tables",
                 code="limit-exceeded",
-                hint="create a temporary view of a part of it",
+                hint=CREATE_VIEW_OF_PART,
             )
     raise SchemaError(
         f"queries are nested more than {MAX_DEPTH} levels deep",
         code="limit-exceeded",
-        hint="create a temporary view of a part of it",
+        hint=CREATE_VIEW_OF_PART,
     )
 
 

@@ -14,6 +14,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.plugins import needs
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, at
+from schema_core.errors.hints import DECLARE_TYPES
 from schema_core.mappings.arrow.schemas import from_field, to_field
 from schema_core.mappings.arrow.types import PRECISIONS
 from schema_core.types import (
@@ -383,7 +384,7 @@ def _convert_series(series: Any, type_: DataType | None, zone: str) -> tuple[Any
         problem = str(error).partition("\n")[0]
         code = "data-type-not-inferred" if type_ is None else "invalid-data"
         raise SchemaError(
-            problem, code=code, hint="pass a schema with types" if type_ is None else None
+            problem, code=code, hint=DECLARE_TYPES if type_ is None else None
         ) from error
 
 
@@ -398,7 +399,7 @@ def _infer_series(series: Any) -> tuple[Any, DataType]:
         raise SchemaError(
             "the column has only NULL values, so its type cannot be inferred",
             code="data-type-not-inferred",
-            hint="pass a schema with types",
+            hint=DECLARE_TYPES,
         )
     if getattr(array.type, "extension_name", "").startswith("pandas."):
         raise SchemaError(

@@ -21,6 +21,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import needs
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors.hints import CAST_OR_OMIT
 from schema_core.mappings import loss
 from schema_core.mappings.exact_types import COMMENT_KEY, type_metadata
 from schema_core.types.base import node_count
@@ -180,7 +181,7 @@ def read_type(arrow: pa.DataType, read: ReadField) -> types.DataType:
     raise UnsupportedError(
         f"Flink has no type for Arrow's {arrow}",
         code="type-not-supported",
-        hint="cast the column to another type, or omit it",
+        hint=CAST_OR_OMIT,
     )
 
 

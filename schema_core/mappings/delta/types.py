@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from schema_core import types
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, at
+from schema_core.errors.hints import DROP_COLUMN, STORE_ANOTHER_TYPE
 from schema_core.mappings.stored_types import entry_types
 from schema_core.types.families import TypeRoot
 
@@ -103,7 +104,7 @@ def to_delta(type_: types.DataType) -> DeltaType:
         raise UnsupportedError(
             f"Delta has no type for {type_.as_summary_string()}",
             code="not-representable",
-            hint="store another type, or use a table with another connector",
+            hint=STORE_ANOTHER_TYPE,
         )
     return PRIMITIVES[type_.root].format(type_)
 
@@ -181,7 +182,7 @@ def from_delta(type_: DeltaType, depth: int = 1) -> types.DataType:
         raise UnsupportedError(
             f"Flink has no type for Delta's {type_}",
             code="type-not-supported",
-            hint="drop the column, or add one of another type",
+            hint=DROP_COLUMN,
         )
     return READ[type_]
 

@@ -23,6 +23,7 @@ from schema_core.errors import (
     at,
     within,
 )
+from schema_core.errors.hints import USE_SHOW_CREATE
 from schema_core.mappings.dialects.apply_alterations import apply_change
 from schema_core.mappings.dialects.definitions import (
     check_sight,
@@ -356,7 +357,7 @@ def _build_table(statement: syntax.CreateTable, text: str) -> CatalogTable:
         raise UnsupportedError(
             "the statement does not list the columns of the table",
             code="missing-columns",
-            hint="use the output of SHOW CREATE TABLE",
+            hint=USE_SHOW_CREATE,
             span=statement.path.span,
             text=text,
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from schema_core.base.cursor import Cursor
 from schema_core.base.text import Token
 from schema_core.errors import UnsupportedError
+from schema_core.errors.hints import USE_SHOW_CREATE
 from schema_core.mappings.dialects import grammar
 from schema_core.mappings.dialects.column_options import (
     ColumnDefinition,
@@ -167,7 +168,7 @@ def _no_columns(cursor: Cursor) -> UnsupportedError:
     return UnsupportedError(
         "the statement does not list the columns of the table",
         code="missing-columns",
-        hint="use the output of SHOW CREATE TABLE",
+        hint=USE_SHOW_CREATE,
         span=cursor.token.span,
         text=cursor.text,
     )

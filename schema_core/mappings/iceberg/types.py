@@ -15,6 +15,7 @@ from pyiceberg import types as iceberg
 from schema_core import types
 from schema_core.base.text import MAX_DEPTH
 from schema_core.errors import UnsupportedError, at
+from schema_core.errors.hints import DROP_COLUMN, STORE_ANOTHER_TYPE
 from schema_core.mappings.stored_types import entry_types
 from schema_core.types.families import TypeRoot
 
@@ -112,7 +113,7 @@ def to_iceberg(
         raise UnsupportedError(
             f"Iceberg has no type for {type_.as_summary_string()}",
             code="not-representable",
-            hint="store another type, or use a table with another connector",
+            hint=STORE_ANOTHER_TYPE,
         )
     return PRIMITIVES[type_.root](type_)
 
@@ -155,7 +156,7 @@ def from_iceberg(type_: iceberg.IcebergType, depth: int = 1) -> types.DataType:
         raise UnsupportedError(
             f"Flink has no type for Iceberg's {type_}",
             code="type-not-supported",
-            hint="drop the column, or add one of another type",
+            hint=DROP_COLUMN,
         )
     return READ[type(type_)](type_)
 

@@ -13,6 +13,7 @@ from schema_core import types
 from schema_core.base.caching import cached
 from schema_core.base.lazy import regex
 from schema_core.errors import SchemaCoreError, UnsupportedError, at
+from schema_core.errors.hints import CAST_OR_OMIT
 from schema_core.mappings import loss
 from schema_core.mappings.exact_types import COMMENT_KEY, LAYOUT_KEY, exact_type, type_metadata
 from schema_core.mappings.spark.ddl import ATOMIC_TYPES, Tree, parse_spark_type
@@ -174,7 +175,7 @@ def _unsupported_error(word: str) -> UnsupportedError:
     return UnsupportedError(
         f"Flink has no type for Spark's {word[:100]}",
         code="type-not-supported",
-        hint="cast the column to another type, or omit it",
+        hint=CAST_OR_OMIT,
     )
 
 

@@ -27,6 +27,7 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError
+from schema_core.errors.hints import RUN_AGAIN
 from schema_core.spark.commit import snapshots
 from schema_core.spark.commit.directory import Directory, failure_of
 from schema_core.spark.commit.file_systems import (
@@ -930,7 +931,7 @@ class FileStage:
                 f"rows in {self.directory.root!r} were written or replaced by others after the job "
                 "had begun to read them",
                 code="concurrent-modification",
-                hint="run the statement again",
+                hint=RUN_AGAIN,
             )
 
     def commit(self) -> None:

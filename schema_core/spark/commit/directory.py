@@ -9,6 +9,7 @@ from typing import TypeVar
 from schema_core.base.contained_paths import find_link, is_hidden
 from schema_core.base.lazy import dataclass
 from schema_core.errors import ExternalError, SchemaCoreError
+from schema_core.errors.hints import REPLACE_LINK
 from schema_core.spark.commit.file_systems import FileStatus, FileSystem, visible_files
 
 T = TypeVar("T")
@@ -143,7 +144,7 @@ class Directory:
                 f"{self.path(link)!r} is a symbolic link, and files are neither written nor "
                 "deleted through a link in the directory of a table",
                 code="not-allowed",
-                hint="replace the link by a directory with the files, or by a mount point",
+                hint=REPLACE_LINK,
             )
 
 

@@ -62,6 +62,11 @@ from schema_core.spark.compiler.tree import Lifting, Node, Projection, call, quo
 from schema_core.spark.compiler.vector_search import write_vector_search
 from schema_core.sql.syntax import JoinKind
 
+#: Hints of several errors.
+GROUP_IN_DERIVED_TABLE = "group in a derived table, and use the subquery over that"
+QUALIFY_DERIVED_TABLE = "use QUALIFY over a derived table"
+USE_ANOTHER_ENGINE = "run the query on an engine that supports it"
+
 #: Compiles a call of a user's function.
 UserCall: TypeAlias = "Callable[[TranslatedCall], Node]"
 
@@ -370,7 +375,7 @@ class QueryCompiler:
         if text is None:
             raise tree.unsupported_error(
                 f"{NOT_RUN[type(relation)]} is not supported on Spark",
-                hint="run the query on an engine that supports it",
+                hint=USE_ANOTHER_ENGINE,
             )
         return text
 
@@ -705,7 +710,7 @@ class QueryCompiler:
         if self.rows is None or not isinstance(apply, FunctionCall):
             raise tree.unsupported_error(
                 "table functions are not supported here",
-                hint="run the query on an engine that supports it",
+                hint=USE_ANOTHER_ENGINE,
             )
         arguments = tuple(self.compile(argument) for argument in apply.arguments)
         rows = self.rows(TranslatedCall(apply, arguments, self.zone))
@@ -924,7 +929,7 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             if grouping.sets is not None:
                 raise tree.unsupported_error(
                     "a correlated subquery over several grouping sets is not supported on Spark",
-                    hint="group in a derived table, and use the subquery over that",
+                    hint=GROUP_IN_DERIVED_TABLE,
                 )
             _require_grouped(query, own, keys)
             if is_value:
@@ -932,13 +937,13 @@ def grouped_subqueries(block: Select, hidden: Sequence[Typed]) -> frozenset[int]
             elif _reads(query, own, plain):
                 raise tree.unsupported_error(
                     "a subquery over groups reads an expression of GROUP BY that is not a column",
-                    hint="group in a derived table, and use the subquery over that",
+                    hint=GROUP_IN_DERIVED_TABLE,
                 )
     if block.qualify is not None:
         for query, _ in relational.subqueries_of_group(block.qualify, keys):
             if _reads(query, own):
                 problem = "a correlated subquery in QUALIFY over groups is not supported on Spark"
-                raise tree.unsupported_error(problem, hint="use QUALIFY over a derived table")
+                raise tree.unsupported_error(problem, hint=QUALIFY_DERIVED_TABLE)
     return frozenset(subqueries)
 
 
@@ -1177,7 +1182,7 @@ class Block:
         is_filtered = bool(qualify) or self.filters_sets()
         if qualify and self.has_subqueries:
             problem = "QUALIFY over groups together with a subquery is not supported on Spark"
-            raise tree.unsupported_error(problem, hint="use QUALIFY over a derived table")
+            raise tree.unsupported_error(problem, hint=QUALIFY_DERIVED_TABLE)
         if (lifting.missed or is_filtered) and not self.has_subqueries:
             return self.over_groups(keys, computed)
         rows, where, hints = self.from_rows()

@@ -12,6 +12,7 @@ from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError
+from schema_core.errors.hints import ADD_ON_TIME
 from schema_core.expressions.process_functions import (
     ArgumentTrait,
     ProcessContext,
@@ -307,7 +308,7 @@ class PartitionContext(ProcessContext):
         if not self._is_timed or not self._signature.is_set:
             raise UnsupportedError(
                 "timers require a table with SET_SEMANTIC_TABLE and a call with on_time",
-                hint="add on_time => DESCRIPTOR(column)",
+                hint=ADD_ON_TIME,
             )
         if ArgumentTrait.PASS_COLUMNS_THROUGH in tables[0].traits:
             raise UnsupportedError("a function with PASS_COLUMNS_THROUGH has no timers")

@@ -19,6 +19,7 @@ from schema_core.environment.connector import (
 from schema_core.environment.table_api.inline import InlineTable
 from schema_core.environment.unbounded import is_unbounded, require_bounded, scans_in
 from schema_core.errors import SchemaCoreError, UnsupportedError
+from schema_core.errors.hints import BOUND_TABLE
 from schema_core.query.lookup_joins import Lookup, lookups_in
 from schema_core.query.relation import Columns, Named, Relation, Scan, relations_in
 from schema_core.query.temporal_joins import (
@@ -625,7 +626,7 @@ def _needs_kinds(bound: BoundTable) -> UnsupportedError:
         f"the updates and deletions of the unbounded table {bound.identifier.as_summary_string()} "
         "are not read here",
         code="streaming-not-supported",
-        hint="set the options that bound the table",
+        hint=BOUND_TABLE,
     )
 
 

@@ -24,6 +24,7 @@ from schema_core.errors import (
     at,
     similar,
 )
+from schema_core.errors.hints import BOUND_TABLE
 from schema_core.expressions.comparisons import Comparison
 from schema_core.expressions.field_paths import (
     ENTIRE,
@@ -234,7 +235,7 @@ def _boundedness_error(connector: SparkConnector, rows: str) -> UnsupportedError
     return UnsupportedError(
         f"the connector {connector.identifier!r} cannot read {rows}",
         code="streaming-not-supported",
-        hint="set the options that bound the table",
+        hint=BOUND_TABLE,
     )
 
 

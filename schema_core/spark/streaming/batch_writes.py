@@ -20,6 +20,7 @@ from schema_core.errors import (
     ConflictError,
     UnsupportedError,
 )
+from schema_core.errors.hints import DELETE_CHECKPOINT
 from schema_core.spark.changelog import (
     ROW_KIND,
     SupportsChangelog,
@@ -128,7 +129,7 @@ def validate_stream(
             f"the table {context.identifier.as_summary_string()} does not hold the rows that the "
             f"job with the checkpoint {checkpoint.location!r} has written, or holds later ones",
             code="checkpoint-mismatch",
-            hint="delete the directory of the checkpoint to read everything from the beginning",
+            hint=DELETE_CHECKPOINT,
         )
 
 

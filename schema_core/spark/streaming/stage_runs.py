@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.errors import ConflictError
+from schema_core.errors.hints import DELETE_CHECKPOINT
 from schema_core.query import relation as relational
 from schema_core.query.relation import Column, Columns, Relation, Scan, result_columns
 from schema_core.spark.changelog import (
@@ -262,7 +263,7 @@ class StageRuns:
             raise ConflictError(
                 f"other stages have written the rows in {self._directory.root!r}",
                 code="checkpoint-mismatch",
-                hint="delete the directory of the checkpoint to read everything from the beginning",
+                hint=DELETE_CHECKPOINT,
             )
 
     def _new_rows(self, rows: DataFrame, number: int) -> dict[int, Changes]:

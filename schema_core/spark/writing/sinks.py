@@ -32,6 +32,7 @@ from schema_core.environment.options import LENGTH_ENFORCER, NOT_NULL_ENFORCER, 
 from schema_core.environment.planner import BoundTable, CommitRecord, Registration
 from schema_core.environment.unbounded import scans_in
 from schema_core.errors import Gathering, SchemaError, UnsupportedError, at
+from schema_core.errors.hints import ADD_CAST
 from schema_core.mappings.loss import LossKind, losses
 from schema_core.mappings.spark.pyspark_types import to_spark_sql
 from schema_core.query.relation import Column, Columns, Relation, result_columns
@@ -234,7 +235,7 @@ def _assignable(given: Columns, names: Sequence[str], types: dict[str, DataType]
                     f"{item.type.as_summary_string()} of the query does not fit "
                     f"{types[name].as_summary_string()}",
                     code="not-assignable",
-                    hint="add a CAST to the query",
+                    hint=ADD_CAST,
                 )
     return tuple(Column(name, types[name]) for name in names)
 

@@ -32,6 +32,9 @@ from schema_core.types.common import MAX_PRECISION, decimal_result, decimal_sum
 if TYPE_CHECKING:
     from schema_core.expressions.typed import SortDirection
 
+#: Hints of several errors.
+REMOVE_DUPLICATES = "remove duplicates in a derived table"
+
 #: Window functions that return a value of another row, or number rows.
 SHIFTS = ("lag", "lead")
 RANKS = ("ntile", "row_number", "rank", "dense_rank", "cume_dist", "percent_rank")
@@ -64,7 +67,7 @@ def _of_distinct_rows(name: str, called: TranslatedCall, arguments: Sequence[Nod
         raise nodes.unsupported_error(
             f"{called.call.function.name} of DISTINCT values over a window is not supported on "
             "Spark",
-            hint="remove duplicates in a derived table",
+            hint=REMOVE_DUPLICATES,
         )
     require_orderable(type_, "DISTINCT")
     (value,) = arguments
@@ -319,7 +322,7 @@ def _sort_group(called: TranslatedCall) -> Node:
     if called.call.symbol == "DISTINCT":
         raise nodes.unsupported_error(
             "ARRAY_AGG of DISTINCT values with ORDER BY is not supported on Spark",
-            hint="remove duplicates in a derived table",
+            hint=REMOVE_DUPLICATES,
         )
     names = ["value", *(f"key{place}" for place in range(len(order)))]
     row: Node = nodes.named_struct(zip(names, called.arguments, strict=True))

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from schema_core import types
+from schema_core.errors.hints import CAST_NULL
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions.casts import convert
 from schema_core.spark.compiler.functions.conditions import compare_values, null_safe_equal
@@ -52,7 +53,7 @@ def row(called: TranslatedCall) -> Node:
         raise nodes.unsupported_error(f"{type_.as_summary_string()} is not supported on Spark")
     if any(isinstance(data_type, types.NullType) for data_type in called.types):
         raise nodes.unsupported_error(
-            "Flink does not support an untyped NULL in a row", hint="write CAST(NULL AS ...)"
+            "Flink does not support an untyped NULL in a row", hint=CAST_NULL
         )
     return _row(called, type_, called.arguments, called.types)
 

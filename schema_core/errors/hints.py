@@ -1,0 +1,22 @@
+"""Hints that errors of several modules share; others stand where the error is raised."""
+
+from __future__ import annotations
+
+ADD_CAST = "add a CAST to the query"
+ADD_ON_TIME = "add on_time => DESCRIPTOR(column)"
+BOUND_TABLE = "set the options that bound the table"
+CAST_NULL = "write CAST(NULL AS ...)"
+CAST_OR_OMIT = "cast the column to another type, or omit it"
+DELETE_CHECKPOINT = "delete the directory of the checkpoint to read everything from the beginning"
+DROP_COLUMN = "drop the column, or add one of another type"
+DECLARE_TYPES = "pass a schema with types"
+READ_CURRENT_VERSION = "read the current version, without FOR SYSTEM_TIME AS OF"
+READ_LATER_VERSION = "read a later version: the time is in milliseconds since 1970"
+REMOVE_OPTION = "remove the option"
+RENAME_INPUT = "rename the column of the input"
+REPLACE_LINK = "replace the link by a directory with the files, or by a mount point"
+RESTORE_ENTRY = "restore the entry of the table in its catalog, or drop the table"
+RUN_AGAIN = "run the statement again"
+SPLIT_TYPE = "move a part of it into a column of its own"
+STORE_ANOTHER_TYPE = "store another type, or use a table with another connector"
+USE_SHOW_CREATE = "use the output of SHOW CREATE TABLE"
