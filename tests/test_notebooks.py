@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -21,6 +23,7 @@ from schema_core import (
     TableEnvironment,
 )
 from schema_core.catalog.objects import CatalogTable
+from schema_core.environment.jobs import notebook
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.plans.plan_text import PlanText
 from schema_core.environment.result import OK, PrintStyle, TableResult, string_result
@@ -248,6 +251,38 @@ def test_sections_of_plans_are_folded() -> None:
     assert "Join\n│ kind: <b>\n└─ Values\n     rows: a, b" in html.text
     assert "SQL: SELECT..." in html.text
     assert read(plan._repr_html_()).text == html.text
+
+
+class Publisher:
+    """Collects what a cell of a notebook would show."""
+
+    def __init__(self) -> None:
+        self.outputs: list[tuple[str, bool]] = []
+
+    def publish(self, data: dict[str, str], *, transient: dict[str, str], update: bool) -> None:
+        assert {"display_id"} == {*transient}
+        self.outputs.append((data["text/html"], update))
+
+
+def test_a_waiting_cell_shows_the_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    publisher = Publisher()
+    shell = SimpleNamespace(display_pub=publisher, kernel=None)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setattr(notebook, "DELAY", 0.01)
+    monkeypatch.setattr(notebook, "UPDATE", 0.01)
+    with notebook.show_progress("<j>", lambda: (1, 4)):
+        time.sleep(0.1)
+
+    (first, was_update), *_, (last, _) = publisher.outputs
+    assert not was_update
+    assert "&lt;j&gt;" in first
+    assert "1/4 tasks" in first
+    assert "" == last
+    assert all(update for _, update in publisher.outputs[1:])
+    publisher.outputs.clear()
+    monkeypatch.setattr(notebook, "DELAY", 60)
+    assert [1, 2] == list(notebook.show_until_first("rows", iter([1, 2])))
+    assert [] == publisher.outputs, "it has ended before"
 
 
 def test_tables_of_notebooks_are_bounded() -> None:

@@ -229,6 +229,7 @@ HIGHER: dict[str, str] = {
     "result_html": "schema_core.report.schemas:result_html",
     "plan_text_html": "schema_core.report.schemas:plan_text_html",
     "descriptor_html": "schema_core.report.schemas:descriptor_html",
+    "progress_html": "schema_core.report.schemas:progress_html",
     "job_html": "schema_core.report.schemas:job_html",
     "compatibility_html": "schema_core.report.changes:compatibility_html",
     "lineage": "schema_core.report.lineage:find_lineage",

@@ -259,10 +259,7 @@ def descriptor_html(descriptor: TableDescriptor) -> str:
 def job_html(client: JobClient) -> str:
     """Return the status of a job, a bar of its tasks, and the metrics of a streaming job."""
     status = client.get_job_status().result().name
-    done, total = client.get_progress() or (0, 0)
-    bar = (
-        f'<progress value="{done}" max="{total}"></progress> {done}/{total} tasks' if total else ""
-    )
+    bar = _tasks_html(client.get_progress())
     metrics = client.get_metrics()
     facts = [f"job {client.get_job_id()}", *([metrics.summary()] if metrics is not None else [])]
     return f"<p>{code(client.get_job_name())}: {status} {bar}</p>{items(map(text, facts))}"
@@ -285,6 +282,18 @@ def plan_text_html(plan: PlanText) -> str:
             drawn = "\n".join(map(str, draw_tree(body)))
             parts.append(details(summary, text_block(drawn), is_open=place == 0))
     return "\n".join(parts)
+
+
+def progress_html(name: str, tasks: tuple[int, int] | None, seconds: float) -> str:
+    """Return for how long something has been running, with a bar of its tasks if known."""
+    return f"<p>{code(name)}: running for {seconds:.0f} s {_tasks_html(tasks)}</p>"
+
+
+def _tasks_html(tasks: tuple[int, int] | None) -> str:
+    done, total = tasks or (0, 0)
+    return (
+        f'<progress value="{done}" max="{total}"></progress> {done}/{total} tasks' if total else ""
+    )
 
 
 def result_html(result: TableResult, cells: Iterable[Sequence[str | None]] | None) -> str:

@@ -13,6 +13,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.metrics import JobMetrics
+from schema_core.environment.jobs.notebook import show_progress
 from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
 from schema_core.errors import SchemaError, UnsupportedError
 
@@ -226,7 +227,7 @@ class JobClient:
         """Wait until the job has ended, and raise its error, at every call.
 
         Ctrl-C cancels the job, and raises `KeyboardInterrupt` when it has ended. `timeout_ms` None
-        or 0 waits without limit.
+        or 0 waits without limit. A cell of a notebook shows the progress.
 
         Raises:
             SchemaError: with code `invalid-state` in a hook of the job.
@@ -239,7 +240,8 @@ class JobClient:
             if timeout_ms < 0:
                 problem = f"timeout_ms must not be negative, got {timeout_ms}"
                 raise SchemaError(problem, code="invalid-argument")
-        self._run.wait(timeout_ms)
+        with show_progress(self.get_job_name(), self.get_progress):
+            self._run.wait(timeout_ms)
 
     def get_job_name(self) -> str:
         """Return the name of the job, such as ``insert into`` with a path."""

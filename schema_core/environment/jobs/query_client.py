@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from schema_core.environment.jobs.client import CompletableFuture, JobClient, JobExecutionResult
 from schema_core.environment.jobs.metrics import JobMetrics
+from schema_core.environment.jobs.notebook import show_until_first
 from schema_core.environment.jobs.run import JobID, JobStatus
 from schema_core.errors import ExternalError
 
@@ -32,7 +33,7 @@ class QueryClient(JobClient):
     def follow(self, rows: Iterable[T]) -> Iterator[T]:
         """Yield the rows until the query is cancelled; its status is that of the last one."""
         try:
-            for row in rows:
+            for row in show_until_first(self.get_job_name(), rows):
                 if self._status is JobStatus.CANCELED:
                     return
                 yield row

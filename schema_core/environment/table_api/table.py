@@ -12,6 +12,7 @@ from schema_core.base.plugins import needs
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata
+from schema_core.environment.jobs.notebook import show_progress
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable, RowDifferences, SupportsComparison
 from schema_core.environment.result import TableResult
@@ -598,7 +599,8 @@ class Table:
             NotFoundError: with code `missing-dependency` without pandas.
             UnsupportedError: with code `unsupported-ability` for a planner without DataFrames.
         """
-        return self._planner().to_pandas(self._executable(), self._schema)
+        with show_progress("to_pandas"):
+            return self._planner().to_pandas(self._executable(), self._schema)
 
     def to_spark(self) -> DataFrame:
         """Return the query as a DataFrame of the environment's Spark session; nothing runs yet.
@@ -633,7 +635,8 @@ class Table:
         import polars as pl
 
         # a table becomes a frame, one column would become a series
-        return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
+        with show_progress("to_polars"):
+            return cast("pl.DataFrame", pl.from_arrow(self.to_arrow().read_all()))
 
     def _planner(self) -> DataFramePlanner:
         return require_data_frames(self._session.planner)
