@@ -21,6 +21,7 @@ from schema_core.base.caching import GenerationalCache, cached_by_identity
 from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import needs
 from schema_core.base.text import escaped, quote_identifier, quote_string, show
+from schema_core.environment.jobs.notebook import show_progress
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.mappings.loss import LossKind, lasting_losses
 from schema_core.properties.stored import schemas_of
@@ -384,7 +385,8 @@ def sweep_definitions(definitions: DataFrame, *, streaming: bool = True) -> Data
 def sweep_report(definitions: DataFrame, *, streaming: bool = True) -> SweepReport:
     """Return only a report; arguments and errors as in `sweep_definitions`."""
     frame = _require_definitions(definitions, streaming=streaming)
-    return _collect_reports(frame, streaming)
+    with show_progress("sweep"):
+        return _collect_reports(frame, streaming)
 
 
 def report_of(results: DataFrame) -> SweepReport:
