@@ -91,6 +91,7 @@ def run(command: str, folder: Path) -> str:
         "PATH": os.pathsep.join([programs(), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}",
         "COLUMNS": "80",
+        "PYTEST_ADDOPTS": "-p no:randomly",  # which only this project installs
     }
     done = subprocess.run(
         ["bash", "-c", command],
