@@ -11,8 +11,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet
+
+from schema_core.base.lazy import NamedTuple
 
 __all__ = ["CacheUsage", "cache_usage", "clear_caches"]
 

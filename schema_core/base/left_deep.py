@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from itertools import zip_longest
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
+
+from schema_core.base.lazy import NamedTuple
 
 
 class LeftDeepNode:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache, wraps
 from importlib import import_module
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.errors import NotFoundError, SchemaError, similar
 
 # --- third-party packages ------------------------------------------------------------------------

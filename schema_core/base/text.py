@@ -12,9 +12,9 @@ from bisect import bisect_right
 from collections.abc import Set as AbstractSet
 from functools import lru_cache, partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+
+from schema_core.base.lazy import NamedTuple
 
 FILE = "built_in_functions.tsv"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, format_path
 from schema_core.catalog.api import Catalog
 from schema_core.catalog.connections import connections_of

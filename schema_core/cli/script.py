@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import MAX_TEXT, is_blank
 from schema_core.catalog.managed import ManagedStorage

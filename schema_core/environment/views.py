@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import field, fields, is_dataclass, replace
 from threading import local
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.catalog.managers import FoundTable

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.typed import Constant, FunctionCall, Ref
 from schema_core.sql.syntax import Literal, LiteralKind
 from schema_core.types import (

@@ -7,8 +7,9 @@ types are read entirely.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.typed import Access, Ref, Select, Typed, operands
 from schema_core.types import DataType, RowType
 

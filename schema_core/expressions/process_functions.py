@@ -30,10 +30,10 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.errors import SchemaError
 from schema_core.expressions.function_hints import parameter_type, type_hints
 from schema_core.types import DataType

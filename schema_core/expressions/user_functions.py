@@ -27,7 +27,6 @@ from typing import (
     Any,
     Concatenate,
     Generic,
-    NamedTuple,
     NoReturn,
     ParamSpec,
     Protocol,
@@ -39,7 +38,7 @@ from typing import (
 )
 
 from schema_core.base.arguments import require_instance, type_name
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError, at
 from schema_core.expressions.fluent import Expression, Value, to_tree

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 from unicodedata import category
 
 from schema_core import types
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached, cached_by_identity
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.text import MAX_DEPTH, show
 from schema_core.errors import (
     Diagnostic,

@@ -19,9 +19,9 @@ from collections.abc import Mapping
 from enum import Enum
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.types.atomic import DecimalType, IntType, LengthType
 from schema_core.types.base import MAX_LENGTH
 from schema_core.types.casts import CASTS

@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import date
 from enum import Enum
 from types import NoneType
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.paths import join_names
 from schema_core.base.plugins import load_higher
 from schema_core.catalog.changes.column_history import file_format

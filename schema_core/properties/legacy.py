@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from schema_core import types
 from schema_core.base.json_codec import write_json
-from schema_core.base.lazy import dataclass, regex
+from schema_core.base.lazy import NamedTuple, dataclass, regex
 from schema_core.base.text import quote_identifier
 from schema_core.errors import Diagnostic, SchemaError, at
 from schema_core.properties.key_syntax import IS_GENERIC, Properties, malformed_key

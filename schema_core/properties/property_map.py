@@ -13,10 +13,11 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Literal, NamedTuple, TypeAlias, assert_never, cast, get_args
+from typing import Literal, TypeAlias, assert_never, cast, get_args
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import cached
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import is_blank
 from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from types import NoneType
-from typing import NamedTuple
 
 from schema_core.base.arguments import validate_arguments
 from schema_core.base.json_codec import ANY, write_json
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.catalog.objects import (
     CatalogTable,
     FreshnessUnit,

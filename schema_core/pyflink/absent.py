@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.errors import UnsupportedError
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from contextlib import suppress
 from dataclasses import field, replace
 from enum import Enum
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from schema_core import types
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, similar
 from schema_core.errors.hints import READ_CURRENT_VERSION

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 
 _BOOLEAN: Final = regex(r"(?i:true|false)")
 _POSITIVE: Final = regex(r"0{0,9}[1-9][0-9]{0,9}")

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import Final, NamedTuple, TypeGuard, cast
+from typing import Final, TypeGuard, cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.typed import FunctionCall, Ref, Typed, is_windowed
 from schema_core.query import relation as relational
 from schema_core.query.relation import (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions import typed
 from schema_core.expressions.typed import Typed

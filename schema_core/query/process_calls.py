@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, cast
+from typing import cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.errors.hints import ADD_ON_TIME, RENAME_INPUT
 from schema_core.expressions.process_functions import (

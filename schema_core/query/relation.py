@@ -26,7 +26,6 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    NamedTuple,
     Protocol,
     TypeAlias,
     assert_never,
@@ -34,7 +33,7 @@ from typing import (
     runtime_checkable,
 )
 
-from schema_core.base.lazy import node
+from schema_core.base.lazy import NamedTuple, node
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from decimal import Decimal
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.text import Span
 from schema_core.errors import MAX_PLACE, SchemaError, at, cut, similar
 from schema_core.expressions.scope import Functions

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain as chain_iterators
 from itertools import count
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from schema_core import types
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.errors import SchemaError, similar
 from schema_core.errors.hints import RENAME_INPUT
 from schema_core.expressions.typed import Ref, Typed

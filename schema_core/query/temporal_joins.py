@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from itertools import chain
-from typing import NamedTuple, cast
+from typing import cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import Span
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, is_windowed, walk

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.errors import UnsupportedError
 from schema_core.expressions.typed import Constant, Function, FunctionCall, Ref, Typed
 from schema_core.expressions.typed import Select as Subquery

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
 from unicodedata import east_asian_width
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import escaped
 from schema_core.report.markup import text
 

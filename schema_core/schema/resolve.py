@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import Counted, cached, cached_by_identity
+from schema_core.base.lazy import NamedTuple
 from schema_core.errors import Diagnostic, Gathering, SchemaCoreError, SchemaError, at, within
 from schema_core.expressions.scope import ColumnScope, Functions, Scope, Subqueries, find_function
 from schema_core.expressions.type_checker import infer

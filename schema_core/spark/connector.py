@@ -14,7 +14,6 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
-    NamedTuple,
     Protocol,
     TypeAlias,
     TypeGuard,
@@ -23,7 +22,7 @@ from typing import (
     runtime_checkable,
 )
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.environment.config import Configuration
 from schema_core.environment.connector import (
     Ability,

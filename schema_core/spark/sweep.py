@@ -14,11 +14,11 @@ from dataclasses import field
 from functools import lru_cache, partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.caching import GenerationalCache, cached_by_identity
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.plugins import needs
 from schema_core.base.text import escaped, quote_identifier, quote_string, show
 from schema_core.environment.jobs.notebook import show_progress

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import Span
 from schema_core.sql.syntax import Call, Expression, Literal, LiteralKind, Symbol
 

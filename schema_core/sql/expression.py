@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from schema_core.base.keywords import BARE_NAMES, CALLABLE, KNOWN, NILADIC
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import MAX_DEPTH, MAX_TEXT, Span, Token, quote_identifier
 from schema_core.sql import escapes, literals, syntax
 from schema_core.sql.literals import NUMBERS, add_sign

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sized
 from decimal import Decimal
 from functools import partial
 from itertools import product
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from schema_core.base.keywords import NILADIC
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.base.secrets import mask_query
 from schema_core.base.text import quote_identifier, quote_string
 from schema_core.sql import expression, syntax

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import MISSING, field, fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
-from schema_core.base.lazy import node
+from schema_core.base.lazy import NamedTuple, node
 from schema_core.base.secrets import mask_credentials, mask_query, mask_value
 from schema_core.base.text import Span, quote_identifier
 from schema_core.sql import syntax

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from schema_core.base.lazy import node
+from schema_core.base.lazy import NamedTuple, node
 from schema_core.base.left_deep import LeftDeepNode
 from schema_core.base.secrets import mask_value
 from schema_core.base.text import Span

@@ -8,9 +8,10 @@ and a cast's top level cannot be NOT NULL.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from schema_core import types
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import quote_string
 from schema_core.errors import SchemaError
 from schema_core.sql import literals

@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import pytest
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectPath
 from schema_core.catalog import objects
 from schema_core.catalog.api import Capability, Catalog

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+
+from schema_core.base.lazy import NamedTuple
 
 
 class TypeSample(NamedTuple):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+
+from schema_core.base.lazy import NamedTuple
 
 
 class Rule(NamedTuple):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from schema_core.base.arguments import require_instance
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.text import show
 from schema_core.errors import SchemaError, UnsupportedError
 from schema_core.types.families import KINDS, TypeFamily, TypeRoot

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.types.atomic import BinaryType, CharType, VarBinaryType, VarCharType
 from schema_core.types.base import MAX_LENGTH, DataType
 from schema_core.types.families import MEMBERS, TypeFamily, TypeRoot

@@ -6,13 +6,14 @@ import dataclasses
 import inspect
 import pickle
 import threading
+import typing
 from collections.abc import Callable
 from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
 from schema_core.base import lazy
-from schema_core.base.lazy import COMPILED_AFTER, dataclass, node
+from schema_core.base.lazy import COMPILED_AFTER, NamedTuple, dataclass, node
 
 Decorator = Callable[..., Callable[[type[Any]], type[Any]]]
 
@@ -279,3 +280,45 @@ def test_nodes_are_compared_and_hashed_but_not_frozen() -> None:
     assert leaf == Leaf(2)
     with pytest.raises(AttributeError):
         leaf.y = 3  # type: ignore[attr-defined]
+
+
+class Standard(typing.NamedTuple):
+    """A pair."""
+
+    x: int
+    y: str = "b"
+
+    def joined(self) -> str:
+        return f"{self.x}{self.y}"
+
+
+class Pair(NamedTuple):
+    """A pair."""
+
+    x: int
+    y: str = "b"
+
+    def joined(self) -> str:
+        return f"{self.x}{self.y}"
+
+
+def test_named_tuples_are_as_those_of_typing() -> None:
+    first = tuple.__new__(Pair, (3, "c"))  # parsers make tuples without the constructor
+    assert "c" == first.y
+    pair = Pair(1)
+    assert vars(Standard).keys() - {"__orig_bases__"} == vars(Pair).keys()
+    assert isinstance(pair, tuple)
+    assert (1, "b") == pair
+    assert "1b" == pair.joined()
+    assert pair == pickle.loads(pickle.dumps(pair))
+    assert Standard.__mro__[1:] == Pair.__mro__[1:]
+    assert repr(Standard(1)).replace("Standard", "Pair") == repr(pair)
+    assert pair._asdict() == Standard(1)._asdict()
+    assert (2, "b") == pair._replace(x=2)
+    assert Standard._field_defaults == Pair._field_defaults
+    assert get_type_hints(Standard) == get_type_hints(Pair)
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        Pair()  # type: ignore[call-arg]
+    match pair:
+        case Pair(x, y):
+            assert (1, "b") == (x, y)

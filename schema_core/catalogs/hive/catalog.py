@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from schema_core.base.arguments import validate_methods
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import join_names
 from schema_core.base.plugins import install_command
 from schema_core.catalog import managed

@@ -17,8 +17,9 @@ from functools import partial
 from threading import RLock
 from time import time
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.catalogs.hive.metastore import (
     DDL_TIME,
     VIEW,

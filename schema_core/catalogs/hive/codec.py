@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from schema_core.base.lazy import dataclass, regex
+from schema_core.base.lazy import NamedTuple, dataclass, regex
 from schema_core.base.text import is_blank
 from schema_core.catalog import objects
 from schema_core.catalog.changes.column_history import ColumnHistory

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+
+from schema_core.base.lazy import NamedTuple
 
 #: Name -> `module:function` below this package, in the order of the help.
 COMMANDS = {

@@ -10,11 +10,12 @@ from datetime import date
 from enum import Enum
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectIdentifier, join_names, split_names
 from schema_core.base.text import escaped, position
 from schema_core.catalog.changes.table_changes import TableChange, describe

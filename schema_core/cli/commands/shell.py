@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import join_names, split_names
 from schema_core.base.plugins import installed_version, needs
 from schema_core.base.secrets import mask_text

@@ -6,12 +6,13 @@ import copy
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import quote as quote_uri
 from urllib.parse import unquote
 
 from schema_core import types
 from schema_core.base import plugins
+from schema_core.base.lazy import NamedTuple
 from schema_core.catalog.changes.column_history import (
     LISTED,
     ColumnHistory,

@@ -7,7 +7,9 @@ shortened, those of approximate numbers lack NaN, and deleted rows are part of a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from schema_core.base.lazy import NamedTuple
 
 if TYPE_CHECKING:
     from schema_core.spark.connector import AggregateExpression, Aggregation

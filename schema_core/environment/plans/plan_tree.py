@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.secrets import mask_query
 from schema_core.base.text import quote_identifier
 from schema_core.environment.plans.changelog_mode import ChangelogMode

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import MAX_DEPTH, MAX_DIGITS, show
 from schema_core.errors import SchemaError, similar
 from schema_core.expressions.fluent import AliasedExpression, Expression, SortedExpression

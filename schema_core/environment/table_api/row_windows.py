@@ -8,8 +8,9 @@ with fewer rows are not returned.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.environment.table_api.relational import (
     ALL,
     NamedExpression,

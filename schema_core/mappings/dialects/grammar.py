@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from schema_core.base.cursor import Cursor, check_digits
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.secrets import mask_arguments, mask_text, secret_positions
 from schema_core.base.text import quote_string
 from schema_core.errors import ParseError, UnsupportedError

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from schema_core import types
 from schema_core.base.cursor import Cursor, check_digits, check_size
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.base.text import Span, Token, quote_identifier
 from schema_core.errors import ParseError, UnsupportedError
 from schema_core.mappings.loss import BYTES, STRING

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import ObjectPath
 from schema_core.base.text import quantity
 from schema_core.catalog.api import Catalog, rolled_back

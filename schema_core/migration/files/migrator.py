@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
 
 from schema_core.base.arguments import require_instance, require_names
+from schema_core.base.lazy import NamedTuple
 from schema_core.catalog.api import Capability, Catalog, rolled_back
 from schema_core.catalog.changes.catalog_changes import CatalogChange
 from schema_core.catalog.migration_history import (

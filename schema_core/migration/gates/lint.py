@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from schema_core.base.arguments import require_instance, require_names
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.paths import ObjectIdentifier, ObjectPath, join_names
 from schema_core.base.text import Span, position
 from schema_core.catalog.api import rolled_back

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
 
 from schema_core.base.arguments import require_instance, require_names
 from schema_core.base.json_codec import write_json
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import mask_text
 from schema_core.base.text import escaped, quantity, quote_identifier, shorten, show

@@ -10,8 +10,9 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.text import quote_identifier
 from schema_core.environment.session import Session
 from schema_core.environment.table_api.table import Table

@@ -20,10 +20,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from enum import Enum
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from schema_core.base.contained_paths import is_hidden, is_plain
-from schema_core.base.lazy import dataclass, regex
+from schema_core.base.lazy import NamedTuple, dataclass, regex
 from schema_core.environment.jobs.pending import ABANDONED, OWNER, Owner
 from schema_core.environment.jobs.run import require_running
 from schema_core.errors import ConflictError, ExternalError, SchemaCoreError, SchemaError

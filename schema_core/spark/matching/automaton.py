@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.spark.matching.row_pattern import Variable
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from schema_core import types
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.intervals import interval
 from schema_core.expressions.typed import Constant, FunctionCall, Ref, Typed, substitute, walk
 from schema_core.query import relation as relational

@@ -12,8 +12,9 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.spark.matching.automaton import Condition, Runs
 
 

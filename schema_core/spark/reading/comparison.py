@@ -7,8 +7,9 @@ equals -0.0, at every depth. Maps are compared by their entries in any order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.environment.planner import DifferenceKind, RowDifferences, RowSample
 from schema_core.query.relation import Column, Columns
 from schema_core.spark.compiler.tree import quote

@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.environment.options import nanoseconds
 from schema_core.errors import UnsupportedError
 from schema_core.query.lookup_joins import Lookup

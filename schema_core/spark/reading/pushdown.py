@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.expressions.field_paths import (
     ENTIRE,
     ColumnPath,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeGuard, cast
+from typing import Final, TypeGuard, cast
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import (
     Frame,

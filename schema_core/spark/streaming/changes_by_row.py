@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.environment.options import MINI_BATCH, RUNTIME_MODE
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import (

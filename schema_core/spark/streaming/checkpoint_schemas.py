@@ -7,8 +7,9 @@ restored only for columns of equal types.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.base.paths import join_names, split_names
 from schema_core.environment.planner import BoundTable
 from schema_core.environment.unbounded import scans_in

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.functions import BUILT_IN
 from schema_core.expressions.typed import (
     Constant,

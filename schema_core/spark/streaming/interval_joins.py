@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
-from schema_core.base.lazy import dataclass
+from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.paths import ObjectIdentifier
 from schema_core.expressions.functions import BUILT_IN, declare
 from schema_core.expressions.intervals import interval

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial, reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.environment.jobs.metrics import OperatorMetrics, add_known
 from schema_core.errors import ConflictError
 from schema_core.errors.hints import DELETE_CHECKPOINT

@@ -16,9 +16,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.environment.jobs.metrics import add_known
 from schema_core.spark.changelog import (
     ROW_KIND,

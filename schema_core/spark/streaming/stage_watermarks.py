@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.spark.commit.directory import Directory
 from schema_core.spark.streaming.checkpoint_files import invalid_checkpoint
 

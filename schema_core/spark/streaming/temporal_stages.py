@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
+from schema_core.base.lazy import NamedTuple
 from schema_core.expressions.typed import Ref, Typed, is_windowed, substitute
 from schema_core.query import relation as relational
 from schema_core.query.derived_tables import with_derived_table

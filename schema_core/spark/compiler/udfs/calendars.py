@@ -8,10 +8,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 
 #: 1582-10-15, the first Gregorian day, in days since 1970.
 CUTOVER = -141427

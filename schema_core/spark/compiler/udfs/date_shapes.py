@@ -9,9 +9,9 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.expressions.date_patterns import (
     DAYS,
     ERAS,

@@ -8,9 +8,9 @@ UNIX_TIMESTAMP, TO_DATE and CONVERT_TZ use SimpleDateFormat, lenient and in Java
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from schema_core.base.lazy import regex
+from schema_core.base.lazy import NamedTuple, regex
 from schema_core.expressions import date_patterns
 from schema_core.spark.compiler.udfs import UdfError
 from schema_core.spark.compiler.udfs.calendars import (
