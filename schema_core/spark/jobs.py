@@ -21,6 +21,7 @@ from schema_core.spark.session.api_mode import (
     has_lost_jvm,
     is_connect,
     is_running,
+    java_context,
     not_over_connect,
     stopped_error,
 )
@@ -121,7 +122,7 @@ class SparkJob(JobExecution):
         if is_connect(self._session):
             self._session.interruptTag(job_id)
         else:
-            self._context().cancelJobGroupAndFutureJobs(job_id)
+            java_context(self._session.sparkContext).cancelJobGroupAndFutureJobs(job_id)
 
     @jvm_errors()
     def progress(self, job_id: str) -> tuple[int, int] | None:
@@ -137,20 +138,17 @@ class SparkJob(JobExecution):
                     done, total = done + found.numCompletedTasks, total + found.numTasks
         return (done, total) if total else None
 
-    def _context(self) -> Any:
-        return self._session.sparkContext._jsc.sc()  # noqa: SLF001 - PySpark has not all methods
-
 
 def local_properties(session: SparkSession) -> Any:
     """Copy this thread's local properties in the JVM; None over Spark Connect."""
     if is_connect(session):
         return None
-    return session.sparkContext._jsc.sc().getLocalProperties().clone()  # noqa: SLF001
+    return java_context(session.sparkContext).getLocalProperties().clone()
 
 
 def inherit(session: SparkSession, properties: Any) -> None:
     """Set this thread's local properties, as PySpark's `InheritableThread`."""
-    session.sparkContext._jsc.sc().setLocalProperties(properties)  # noqa: SLF001
+    java_context(session.sparkContext).setLocalProperties(properties)
 
 
 #: What `SparkContext.setJobGroup` sets for a thread.
