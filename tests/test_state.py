@@ -23,6 +23,7 @@ ALLOWED = {
     "connectors/files/csv_survey.py: _KEPT": "a bounded cache of surveys, by version of the file",
     "connectors/files/file_schemas.py: _KEPT": "a bounded cache of footers, by version of the file",
     "connectors/open_tables/frames.py: FRAMES": "a bounded cache of frames of files",
+    "connectors/iceberg/client.py: CATALOGS": "a bounded cache of the open catalogs of tables",
     "connectors/iceberg/reading.py: PLANS": "a bounded cache of the files of snapshots",
     "connectors/shared_tables.py: _LOCKS": "locks of tables that jobs are writing",
     "types/python.py: _READING": "a context variable, which is reset at the end of a call",

@@ -20,7 +20,8 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark.sql.types import StringType as SparkString
 
 from fuzz.iceberg_ages import checks
-from schema_core.connectors.iceberg.client import open_catalog
+from schema_core.connectors.iceberg import client
+from schema_core.connectors.iceberg.client import open_catalog, open_table
 from schema_core.connectors.iceberg.file_statistics import file_statistics
 from schema_core.connectors.iceberg.options import (
     COLUMN_PROPERTY,
@@ -189,3 +190,31 @@ def test_the_client_of_a_metastore_is_needed(
         open_catalog("lake", {"catalog-type": kind, "uri": "thrift://localhost:1"})
     assert "missing-dependency" == caught.value.code
     assert module in str(caught.value)
+
+
+def test_a_catalog_is_opened_once_for_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A warehouse that replaces another at its path is opened again."""
+    opened: list[str] = []
+
+    def count(name: str, options: Mapping[str, str]) -> Any:
+        opened.append(name)
+        return open_catalog(name, options)
+
+    monkeypatch.setattr(client, "open_catalog", count)
+    warehouse = tmp_path / "lake"
+    options = {"warehouse": str(warehouse), "catalog-database": "d", "catalog-table": "t"}
+    fields = []
+    for name in ("first", "second"):
+        catalog = open_catalog("iceberg", options)
+        catalog.create_namespace("d")
+        catalog.create_table("d.t", pa.schema([(name, pa.int64())]))
+        fields += [open_table(options).schema().fields[0].name for _ in range(3)]
+        warehouse.rename(tmp_path / name)
+    assert fields == ["first"] * 3 + ["second"] * 3
+    assert opened == ["iceberg"] * 2
+    other = options | {"warehouse": str(tmp_path / "first"), "catalog-name": "other"}
+    with pytest.raises(NotFoundError):
+        open_table(other)
+    assert opened == ["iceberg"] * 2 + ["other"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.exceptions import (
@@ -19,6 +20,7 @@ from pyiceberg.exceptions import (
 from pyiceberg.io import FileIO
 from pyiceberg.table import Table
 
+from schema_core.base.caching import GenerationalCache
 from schema_core.base.lazy import regex
 from schema_core.base.plugins import require_modules
 from schema_core.base.secrets import mask_credentials
@@ -59,6 +61,10 @@ MAPPINGS = frozenset({"auth", "ssl"})
 VERSIONS = ("1", "2")
 #: A property of pyiceberg with the name of a class: ``py-io-impl``, ``s3.retry-strategy-impl``.
 CLASS = regex(r"(?:^|[.-])impl$", re.IGNORECASE)
+#: Kinds of catalogs whose client holds one connection, which threads cannot share.
+UNSHARED = frozenset({"hive"})
+#: Name, properties and embedded database -> the catalog, for the tables of queries.
+CATALOGS: GenerationalCache[Catalog] = GenerationalCache(f"{__name__}.open_table", 16, "catalogs")
 #: The longest part of an error of pyiceberg in a message.
 MAX_MESSAGE = 500
 
@@ -184,16 +190,35 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
 
 
 def open_table(options: Mapping[str, str]) -> Table:
-    """Return the table that the options of a table describe.
+    """Return the table that the options of a table describe, as its catalog has it now.
+
+    The catalog is opened once in a process: a server of the REST protocol is asked for its
+    configuration and a token, a database for its tables.
 
     Raises:
         NotFoundError: with code `table-not-found`.
         ExternalError: as `iceberg_errors`.
     """
-    catalog = open_catalog(ICEBERG, options)
+    name, properties = CATALOG_NAME.of(options) or ICEBERG, catalog_properties(options)
+    if (catalog := CATALOGS.get(_catalog_key(name, properties))) is None:
+        catalog = open_catalog(name, options)
+        if properties["type"] not in UNSHARED:
+            CATALOGS.add(_catalog_key(name, properties), catalog, 1)
     database, name = CATALOG_DATABASE.of(options) or "", CATALOG_TABLE.of(options) or ""
     with iceberg_errors():
         return load_table(catalog, (*database.split("."), name))
+
+
+def _catalog_key(name: str, properties: Mapping[str, str]) -> tuple[Any, ...]:
+    """Return what identifies a catalog; a database that replaces another file is another one."""
+    file = None
+    if properties["type"] == "sql" and properties["uri"].startswith("sqlite"):
+        from sqlalchemy import make_url  # only SQL databases need it
+
+        with suppress(OSError):
+            status = Path(make_url(properties["uri"]).database or ":memory:").stat()
+            file = (status.st_dev, status.st_ino)
+    return (name, *sorted(properties.items()), file)
 
 
 def load_table(catalog: Catalog, identifier: tuple[str, ...]) -> Table:
