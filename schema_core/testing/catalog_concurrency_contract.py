@@ -10,9 +10,9 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
@@ -48,6 +48,9 @@ WRITERS, TIMES = 8, 5
 
 #: The killed writer's table: large enough to be interrupted half-way.
 LARGE = PLAIN.copy({"n": "x" * 20_000})
+
+#: How often a test kills the writer.
+KILLS = 3
 
 KILLED = [ObjectPath("db", f"t{number}") for number in range(5)]
 
@@ -278,32 +281,44 @@ class CatalogConcurrencyContract(ABC):
 
     @pytest.mark.parametrize("seed", range(3))
     def test_writer_is_killed(self, catalog: Catalog, tmp_path: Path, seed: int) -> None:
-        """Every table exists completely or not at all."""
+        """Every table exists completely or not at all, and those of a transaction together."""
         if not (self.durable and self.killable and hasattr(os, "fork")):
             pytest.skip("a process with this catalog cannot be forked and killed")
-        if (child := os.fork()) == 0:
-            self._write_forever(tmp_path)
-        time.sleep(0.3 + random.Random(seed).random() / 5)  # noqa: S311
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        again = self.second_catalog(catalog, tmp_path)
+        moments = random.Random(seed)  # noqa: S311
+        for _ in range(KILLS):
+            if (child := os.fork()) == 0:
+                self._write_forever(tmp_path)
+            time.sleep(0.15 + moments.random() / 5)
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            assert -signal.SIGKILL == os.waitstatus_to_exitcode(status), "the writer has failed"
+            again = self.second_catalog(catalog, tmp_path)
 
-        for name in again.list_tables("db"):
-            assert LARGE == with_derived_schema(again.get_table(ObjectPath("db", name)))
-        again.create_table(NOTHING, PLAIN, False)
-        assert again.table_exists(NOTHING)
-        again.close()
+            written = again.list_tables("db")
+            if Capability.MIGRATIONS in catalog.capabilities:
+                assert len(written) in {0, len(KILLED)}, f"part of a transaction: {written}"
+            for name in written:
+                assert LARGE == with_derived_schema(again.get_table(ObjectPath("db", name)))
+            again.create_table(NOTHING, PLAIN, False)
+            again.drop_table(NOTHING, False)
+            assert written == again.list_tables("db")
+            again.close()
 
     def _write_forever(self, directory: Path) -> None:
         """Write in a forked process until it is killed."""
         try:
             mine = self.make_catalog(directory)
             mine.open()
-            while True:
-                for path in KILLED:
-                    mine.create_table(path, LARGE, True)
-                for path in KILLED:
-                    mine.drop_table(path, True)
+            has_transactions = Capability.MIGRATIONS in mine.capabilities
+            for creates in cycle((True, False)):
+                with mine.transaction() if has_transactions else nullcontext(mine) as catalog:
+                    for path in KILLED:
+                        if creates:
+                            catalog.create_table(path, LARGE, True)
+                        else:
+                            catalog.drop_table(path, True)
+        except BaseException:  # noqa: BLE001 - a fork of the tests must not go on with them
+            traceback.print_exc()
         finally:
             os._exit(1)
 
@@ -323,6 +338,28 @@ class CatalogConcurrencyContract(ABC):
         other = self.second_catalog(populated, tmp_path)
         assert PLAIN == with_derived_schema(other.get_table(ObjectPath("new", "t")))
         assert not other.table_exists(ORDERS)
+
+    def test_a_transaction_is_read_whole(self, catalog: Catalog, tmp_path: Path) -> None:
+        """Who reads while it is committed sees none of its changes, or all."""
+        need(catalog, Capability.MIGRATIONS)
+        reader = self.second_catalog(catalog, tmp_path)
+
+        def write() -> None:
+            for turn in range(2 * TIMES):
+                with catalog.transaction() as changed:
+                    for path in KILLED:
+                        if turn % 2:
+                            changed.drop_table(path, False)
+                        else:
+                            changed.create_table(path, LARGE, False)
+
+        seen = set()
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(write)
+            while not writing.done():
+                seen.add(len(reader.list_tables("db")))
+        writing.result()
+        assert seen <= {0, len(KILLED)}
 
     def test_a_transaction_that_raises_changes_nothing(self, populated: Catalog) -> None:
         """Objects and the history are as before, whatever raised."""

@@ -725,8 +725,10 @@ class Kill:
 
 
 def _values(rows: Sequence[tuple[int, str]]) -> str:
-    listed = ", ".join(f"({number}, '{text}')" for number, text in rows)
-    return f"SELECT a, p FROM (VALUES {listed}) AS v(a, p)"
+    """Return a query of rows, which Spark computes in a task each: a commit has several parts."""
+    return " UNION ALL ".join(
+        f"SELECT a, p FROM (VALUES ({number}, '{text}')) AS v(a, p)" for number, text in rows
+    )
 
 
 def _rows_by_table(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:

@@ -45,7 +45,7 @@ class Locking(FileStage):
 
 
 class PublishesFilesOneByOne(FilesystemConnector):
-    abilities = frozenset({Ability.PARTITIONS, Ability.STAGING})  # type: ignore[misc]
+    abilities = frozenset({Ability.STAGING})  # type: ignore[misc]
     staged: ClassVar[type[FileStage]] = OneByOne
 
     def stage(self, context: WriteContext) -> FileStage:
@@ -56,7 +56,6 @@ class PublishesFilesOneByOne(FilesystemConnector):
 
 
 class LeavesItsLock(PublishesFilesOneByOne):
-    abilities = frozenset({Ability.STAGING})  # type: ignore[misc]
     staged = Locking
 
 
