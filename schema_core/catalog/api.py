@@ -89,7 +89,7 @@ class Catalog(ABC):
     `table-not-found`, `function-not-found`, `model-not-found`, `type-not-found`,
     `partition-not-found`), and `AlreadyExistsError` for a new object that exists
     (`database-exists`, `table-exists`, ...), unless a flag ``ignore_if_...`` disables it. A
-    failure of the store raises `ExternalError`.
+    failure of the store raises `ExternalError` (`catalog-store-failed`).
 
     Tables, views and models are stored resolved: a catalog resolves an unresolved one, or refuses
     it (`unresolved-object`). Results are unresolved (FLIP-164).
@@ -252,7 +252,7 @@ class Catalog(ABC):
     def rename_table(
         self, table_path: ObjectPath, new_table_name: str, ignore_if_not_exists: bool
     ) -> None:
-        """Rename a table within its database."""
+        """Rename a table within its database; a name without characters is `invalid-name`."""
 
     @abstractmethod
     def create_table(

@@ -465,11 +465,14 @@ class ConfigOption(Generic[Value]):
     def _read(self, key: str, text: str) -> Value:
         try:
             return self.read(text)
-        except SchemaError as error:
+        except (SchemaError, ValueError) as error:
+            code = error.code if isinstance(error, SchemaError) else "invalid-option-value"
             is_masked = self.secret or is_secret(key) or isinstance(text, SecretString)
-            if not (is_masked or has_credentials(text)):
+            if is_masked or has_credentials(text):
+                raise SchemaError("the value cannot be parsed", code=code) from None
+            if isinstance(error, SchemaError):
                 raise
-            raise SchemaError("the value cannot be parsed", code=error.code) from None
+            raise SchemaError(f"the value {show(text)} is not valid: {error}", code=code) from error
 
 
 class TypedOptionBuilder(Generic[Value]):

@@ -255,6 +255,7 @@ class CatalogContract(CatalogConcurrencyContract):
     def test_refused(
         self, populated: Catalog, needs: Capability | None, call: Call, code: str
     ) -> None:
+        """A call with an error raises its code, and changes nothing."""
         need(populated, needs)
         before = self.state_before(populated)
 

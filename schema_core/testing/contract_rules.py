@@ -38,7 +38,9 @@ def _state(test: Callable[..., None], rule: Rule) -> Callable[..., None]:
         try:
             test(*args, **kwargs)
         except (Exception, pytest.fail.Exception) as error:
-            error.add_note(note)
+            case = {name: value for name, value in kwargs.items() if isinstance(value, str)}
+            listed = ", ".join(f"{name} {value!r}" for name, value in case.items())
+            error.add_note(f"{note}\ncase: {listed}" if case else note)
             raise
 
     return stated

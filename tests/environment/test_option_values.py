@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -202,3 +203,27 @@ def test_parsers_of_python_are_refused(parser: type[Any]) -> None:
     """`bool("false")` is True."""
     with pytest.raises(SchemaError, match=r"(?s)parser of option 'a'.*use boolean, integer"):
         option_values.ConfigOption("a", parser)
+
+
+def page_size(text: str) -> int:
+    """Return the rows of a page, as a parser of a connector."""
+    if not 1 <= int(text) <= 1000:
+        raise ValueError(f"a page has 1 to 1,000 rows, not {text}")
+    return int(text)
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("page-size", "0", "the value '0' is not valid: a page has 1 to 1,000 rows, not 0"),
+        ("page-size", "x", "the value 'x' is not valid: invalid literal for int()"),
+        ("page.password", "1234", "the value cannot be parsed"),
+    ],
+)
+def test_a_parser_may_raise_errors_of_python(key: str, text: str, message: str) -> None:
+    """A secret is in none of them."""
+    with pytest.raises(SchemaError, match="^" + re.escape(message)) as caught:
+        option_values.ConfigOption(key, page_size).of({key: text})
+
+    assert "invalid-option-value" == caught.value.code
+    assert "1234" not in str(caught.value)
