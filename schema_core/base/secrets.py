@@ -616,28 +616,34 @@ def mask_arguments(text: str) -> str:
     >>> mask_arguments("EXEC sp_addlinkedsrvlogin 'hunter2', @useself = 'false'")
     "EXEC sp_addlinkedsrvlogin *********, @useself = 'false'"
     """
-    pieces, end = [], 0
+    return _mask_spans(text, _argument_spans(text))
+
+
+def _argument_spans(text: str) -> Iterator[tuple[int, int]]:
     for call in _ARGUMENTS.finditer(text):
         kind = str(call.lastgroup)
         for argument in _UNNAMED[kind].finditer(text, *call.span(kind)):
             if argument["value"] is not None:
-                pieces += [text[end : argument.start()], re.sub(r"[^\r\n]", "*", argument[0])]
-                end = argument.end()
+                yield argument.span()
+
+
+def _mask_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text of equal length whose spans, which may overlap, are hidden."""
+    pieces, end = [], 0
+    for start, stop in sorted(spans):
+        if stop > end:
+            pieces += [text[end:start], re.sub(r"[^\r\n]", "*", text[max(start, end) : stop])]
+            end = stop
     return "".join([*pieces, text[end:]])
 
 
 @lru_cache(maxsize=2)
 def _mask_excerpt(text: str, declared: AbstractSet[str]) -> str:
-    text = mask_arguments(text)
+    spans = [*_argument_spans(text)]
     positions = secret_positions(text, declared)
-    if not positions and not _CLAUSE.search(text):
-        return text
-    pieces, end = [], 0
-    for start, stop in sorted(_secret_spans(text, positions, declared)):
-        if stop > end:
-            pieces += [text[end:start], re.sub(r"[^\r\n]", "*", text[max(start, end) : stop])]
-            end = stop
-    return "".join([*pieces, text[end:]])
+    if positions or _CLAUSE.search(text):
+        spans += _secret_spans(text, positions, declared)
+    return _mask_spans(text, spans)
 
 
 def _secret_spans(
