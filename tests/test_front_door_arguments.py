@@ -100,7 +100,6 @@ PYTHONS = {
     "Configuration.popitem": "a method of every mapping",
     "Configuration.setdefault": "a method of every mapping",
     "Configuration.update": "a method of every mapping",
-    "StoredStatistics.of_document": "a JsonError, which a catalog reports as corrupt-entry",
     "call": "what the called function of the user raises",
 }
 

@@ -13,7 +13,7 @@ from schema_core.base.json_codec import JsonError, require_object
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.catalog.objects import Options
-from schema_core.errors import SchemaError
+from schema_core.errors import ExternalError, SchemaError
 
 #: The number of rows, files or bytes without statistics, as in Flink.
 UNKNOWN_NUMBER = -1
@@ -267,16 +267,24 @@ class StoredStatistics:
 
     @staticmethod
     def of_document(document: Mapping[str, Any]) -> StoredStatistics:
-        """Return the statistics of such a document; raises `JsonError` for a malformed one."""
+        """Return the statistics of such a document (`corrupt-entry` for a malformed one)."""
         keys = ("table", "properties", "columns", "column_properties")
-        members = require_object(document, keys)
         try:
+            members = require_object(document, keys)
             rows, files, size, raw = members["table"]
             table = CatalogTableStatistics(rows, files, size, raw, members["properties"])
             data = {name: _read(*values) for name, values in members["columns"].items()}
             columns = CatalogColumnStatistics(data, members["column_properties"])
-        except (AttributeError, KeyError, TypeError, ValueError, SchemaError) as error:
-            raise JsonError(f"malformed statistics: {error}") from None
+        except (
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+            JsonError,
+            SchemaError,
+        ) as error:
+            problem = f"the stored statistics are malformed: {error}"
+            raise ExternalError(problem, code="corrupt-entry") from None
         return StoredStatistics(table, columns)
 
 

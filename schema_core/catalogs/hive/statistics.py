@@ -60,7 +60,7 @@ def _document(parameters: Mapping[str, str]) -> StoredStatistics:
     try:
         text = "".join(parameters[f"{PARTS}{number}"] for number in range(count))
         return StoredStatistics.of_document(parse_json(text))
-    except (LookupError, JsonError) as error:
+    except (LookupError, JsonError, ExternalError) as error:
         raise ExternalError(
             f"the statistics in the parameters {PARTS}* are malformed: {error}",
             code="corrupt-entry",
