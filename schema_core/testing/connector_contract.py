@@ -317,8 +317,9 @@ class ConnectorContract(ConnectorJobContract, ConnectorPushDownContract, ABC):
         run(f"INSERT INTO {loose} VALUES (1, 'x'), (CAST(NULL AS INT), 'y')")
         again = table("a INT NOT NULL, b STRING", like=loose)
         # a NULL in a result column is refused for every connector, one in an aggregate is not
-        with pytest.raises(SchemaCoreError, match="'a' is NOT NULL but received NULL"):
-            run(f"SELECT SUM(a) FROM {again}")
+        for value in ("a", "a + 1"):  # the connector may compute the sum of a column
+            with pytest.raises(SchemaCoreError, match="'a' is NOT NULL but received NULL"):
+                run(f"SELECT SUM({value}) FROM {again}")
         assert [("x",), ("y",)] == run(f"SELECT b FROM {again}")
 
     # --- metadata --------------------------------------------------------------------------------

@@ -295,7 +295,7 @@ class HasOneEmptyRow(MemoryConnector):
         return super().stored(context) or [{metadata_column("number"): 0}]
 
 
-class KnowsNoNull(MemoryConnector):
+class ReportsNoNull(MemoryConnector):
     def read_with_statistics(self, context: ReadContext) -> tuple[DataFrame, Collection[str]]:
         return self.read(context), list(context.columns)
 
@@ -583,7 +583,7 @@ WRONG: Mapping[type[MemoryConnector], str] = {
     ReadsByPosition: "test_columns_are_matched_by_name",
     ReadsNamesAsPaths: "test_names_are_quoted",
     HasOneEmptyRow: "test_an_empty_table_has_no_rows",
-    KnowsNoNull: "test_null_in_a_not_null_column_is_refused",
+    ReportsNoNull: "test_null_in_a_not_null_column_is_refused",
     LacksMetadata: "test_metadata_has_its_types",
     ForgetsMetadata: "test_metadata_is_written",
     KeepsTheLastJob: "test_inserts_append",
