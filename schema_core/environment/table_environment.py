@@ -799,7 +799,7 @@ class TableEnvironment:
         >>> _ = environment.execute_sql("CREATE VIEW v AS SELECT b * 2 AS c FROM t")
         >>> print(environment.lineage("v").to_mermaid())
         flowchart LR
-            subgraph g0["v"]
+            subgraph g0["v #40;view#41;"]
                 c0("c INT")
             end
             subgraph g1["t"]

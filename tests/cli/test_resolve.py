@@ -222,7 +222,7 @@ def test_lineage_of_tables_and_views_as_html(tmp_path: Path) -> None:
 
     assert GOOD == result.exit_code
     assert 1 == results.tags.count("svg")
-    assert ["c", "INT", "", "default_catalog.default_database.t.b"] == results.cells[-4:]
+    assert ["c", "INT", "default_catalog.default_database.t.b"] == results.cells[-3:]
     assert "gone" not in results.text
 
 
