@@ -663,6 +663,23 @@ def test_an_engine_that_cannot_cancel_any_more_does_not_raise() -> None:
     assert JobStatus.CANCELED is status(client)
 
 
+def test_a_cancellation_between_two_stages_is_repeated() -> None:
+    class Adaptive(Waiting):
+        requests = 0
+
+        def cancel(self, job_id: str) -> None:
+            self.requests += 1
+            if self.requests > 2:  # its jobs of before had ended
+                super().cancel(job_id)
+
+    adaptive = Adaptive()
+    client = submitted(adaptive)
+    adaptive.started.wait()
+    client.cancel().result(timeout=5)
+
+    assert (JobStatus.CANCELED, 3) == (status(client), adaptive.requests)
+
+
 def interrupt(when: threading.Event) -> None:
     """Send SIGINT to this process shortly after an event."""
 

@@ -39,8 +39,8 @@ COMMITTED = "the rows of the job are committed: do not run the statement again"
 
 #: Seconds between two calls of `JobProgressHook.on_progress`.
 PROGRESS_INTERVAL = 5.0
-#: Seconds between two interrupts of one call.
-INTERRUPTING = 0.05
+#: Seconds between the first two interrupts of a call, and the most between two.
+INTERRUPTING, MAX_INTERRUPTING = 0.05, 1.0
 
 UNCERTAIN = "the rows may be committed: read the table before you run the statement again"
 
@@ -290,23 +290,28 @@ class JobRun:
                 return
             self._is_canceled = True
             self._status = JobStatus.CANCELLING
-            is_waiting = bool(self._interrupts)
         with suppress(Exception):  # the engine may have stopped
             self._graph.execution.cancel(self.id)
-        if is_waiting:
-            threading.Thread(target=self._interrupt, daemon=True).start()
+        threading.Thread(target=self._interrupt, daemon=True).start()
 
     def _interrupt(self) -> None:
-        """Interrupt the job's waiting calls until they end: they may not have begun."""
+        """Interrupt waiting calls, and cancel again until the job ends.
+
+        A call may not have begun; Spark starts the next stage of an adaptive query, though the
+        group of its jobs was cancelled between two stages.
+        """
+        graph, pause = self._graph, INTERRUPTING
         while True:
             with self._lock:
                 calls = tuple(self._interrupts)
-            if not calls:
-                return
             for call in calls:
                 with suppress(Exception):  # it has ended, or the engine has stopped
                     call()
-            time.sleep(INTERRUPTING)
+            if self._ended.wait(pause):
+                return
+            with suppress(Exception):
+                graph.execution.cancel(self.id)
+            pause = min(2 * pause, MAX_INTERRUPTING)
 
     @contextmanager
     def interruptible(self, interrupt: Callable[[], object]) -> Iterator[None]:
