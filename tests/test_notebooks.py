@@ -23,7 +23,7 @@ from schema_core import (
     TableEnvironment,
 )
 from schema_core.catalog.objects import CatalogTable
-from schema_core.environment.jobs import notebook
+from schema_core.environment.jobs import progress
 from schema_core.environment.plans.dry_run import DryRunPlanner
 from schema_core.environment.plans.plan_text import PlanText
 from schema_core.environment.result import OK, PrintStyle, TableResult, string_result
@@ -268,9 +268,9 @@ def test_a_waiting_cell_shows_the_progress(monkeypatch: pytest.MonkeyPatch) -> N
     publisher = Publisher()
     shell = SimpleNamespace(display_pub=publisher, kernel=None)
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
-    monkeypatch.setattr(notebook, "DELAY", 0.01)
-    monkeypatch.setattr(notebook, "UPDATE", 0.01)
-    with notebook.show_progress("<j>", lambda: (1, 4)):
+    monkeypatch.setattr(progress, "DELAY", 0.01)
+    monkeypatch.setattr(progress, "UPDATE", 0.01)
+    with progress.show_progress("<j>", lambda: (1, 4)):
         time.sleep(0.1)
 
     (first, was_update), *_, (last, _) = publisher.outputs
@@ -280,8 +280,8 @@ def test_a_waiting_cell_shows_the_progress(monkeypatch: pytest.MonkeyPatch) -> N
     assert "" == last
     assert all(update for _, update in publisher.outputs[1:])
     publisher.outputs.clear()
-    monkeypatch.setattr(notebook, "DELAY", 60)
-    assert [1, 2] == list(notebook.show_until_first("rows", iter([1, 2])))
+    monkeypatch.setattr(progress, "DELAY", 60)
+    assert [1, 2] == list(progress.show_until_first("rows", iter([1, 2])))
     assert [] == publisher.outputs, "it has ended before"
 
 

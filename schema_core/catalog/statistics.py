@@ -283,7 +283,7 @@ class StoredStatistics:
             JsonError,
             SchemaError,
         ) as error:
-            problem = f"the stored statistics are malformed: {error}"
+            problem = f"malformed statistics: {error}"
             raise ExternalError(problem, code="corrupt-entry") from None
         return StoredStatistics(table, columns)
 

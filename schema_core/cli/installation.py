@@ -162,10 +162,9 @@ def summary() -> str:
     """Return what works and what does not, with what to do."""
     version = installed_version("schema-core") or "not installed"
     java_version, java_place = java()
-    every = [*extras()]
     works = ["  types, schemas, SQL, property maps, migrations, catalogs in memory"]
     lacks = []
-    for component in every:
+    for component in extras():
         name = component.name.removeprefix("extra ")
         line = f"  {name}: {PURPOSES[name].replace('`', '')}"
         if component.problem is None:

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from schema_core.base.text import escaped
 from schema_core.environment.jobs.client import JobClient
+from schema_core.environment.jobs.progress import thread_beside
 from schema_core.errors import ExternalError
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show the progress of jobs.")]
@@ -114,19 +115,14 @@ def show_elapsed_time(name: str, console: Console | None = None) -> Iterator[Non
             delayed.join()
             bar.stop()
         return
-    start, ended = time.monotonic(), threading.Event()
+    start = time.monotonic()
 
-    def print_lines() -> None:
+    def print_lines(ended: threading.Event) -> None:
         while not ended.wait(LINES):
             _line(console, f"{escaped(name)}: running after {time.monotonic() - start:.0f} s")
 
-    thread = threading.Thread(target=print_lines, name="schema-core progress", daemon=True)
-    thread.start()
-    try:
+    with thread_beside(print_lines):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def _line(console: Console, text: str) -> None:

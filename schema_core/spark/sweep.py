@@ -21,7 +21,7 @@ from schema_core.base.caching import GenerationalCache, cached_by_identity
 from schema_core.base.lazy import NamedTuple, dataclass
 from schema_core.base.plugins import needs
 from schema_core.base.text import escaped, quote_identifier, quote_string, show
-from schema_core.environment.jobs.notebook import show_progress
+from schema_core.environment.jobs.progress import show_progress
 from schema_core.errors import Diagnostic, NotFoundError, SchemaCoreError, SchemaError
 from schema_core.mappings.loss import LossKind, lasting_losses
 from schema_core.properties.stored import schemas_of

@@ -288,7 +288,7 @@ class Standard(typing.NamedTuple):
     x: int
     y: str = "b"
 
-    def joined(self) -> str:
+    def text(self) -> str:
         return f"{self.x}{self.y}"
 
 
@@ -298,7 +298,7 @@ class Pair(NamedTuple):
     x: int
     y: str = "b"
 
-    def joined(self) -> str:
+    def text(self) -> str:
         return f"{self.x}{self.y}"
 
 
@@ -309,7 +309,7 @@ def test_named_tuples_are_as_those_of_typing() -> None:
     assert vars(Standard).keys() - {"__orig_bases__"} == vars(Pair).keys()
     assert isinstance(pair, tuple)
     assert (1, "b") == pair
-    assert "1b" == pair.joined()
+    assert "1b" == pair.text()
     assert pair == pickle.loads(pickle.dumps(pair))
     assert Standard.__mro__[1:] == Pair.__mro__[1:]
     assert repr(Standard(1)).replace("Standard", "Pair") == repr(pair)

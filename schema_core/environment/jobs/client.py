@@ -13,7 +13,7 @@ from schema_core.base.lazy import dataclass
 from schema_core.base.plugins import load_higher
 from schema_core.environment.jobs.graph import JobGraph
 from schema_core.environment.jobs.metrics import JobMetrics
-from schema_core.environment.jobs.notebook import show_progress
+from schema_core.environment.jobs.progress import show_progress
 from schema_core.environment.jobs.run import JobID, JobRun, JobStatus, Locating, start_job
 from schema_core.errors import SchemaError, UnsupportedError
 

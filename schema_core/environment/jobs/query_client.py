@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from schema_core.environment.jobs.client import CompletableFuture, JobClient, JobExecutionResult
 from schema_core.environment.jobs.metrics import JobMetrics
-from schema_core.environment.jobs.notebook import show_until_first
+from schema_core.environment.jobs.progress import show_until_first
 from schema_core.environment.jobs.run import JobID, JobStatus
 from schema_core.errors import ExternalError
 

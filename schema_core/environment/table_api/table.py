@@ -12,7 +12,7 @@ from schema_core.base.plugins import needs
 from schema_core.catalog.objects import ResolvedCatalogView
 from schema_core.catalog.resolve import resolve_table
 from schema_core.environment.connector import check_declared_metadata
-from schema_core.environment.jobs.notebook import show_progress
+from schema_core.environment.jobs.progress import show_progress
 from schema_core.environment.options import warn_deprecated
 from schema_core.environment.planner import BoundTable, RowDifferences, SupportsComparison
 from schema_core.environment.result import TableResult

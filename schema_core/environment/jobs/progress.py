@@ -1,4 +1,4 @@
-"""Progress in notebooks: an output of the cell that is updated while the cell waits."""
+"""Progress while a program waits: in notebooks, an output of the cell that is updated."""
 
 from __future__ import annotations
 
@@ -33,10 +33,17 @@ def show_progress(name: str, tasks: Tasks = lambda: None) -> Iterator[None]:
     if publisher is None:
         yield
         return
+    context = copy_context()  # it has the cell to which outputs belong
+    with thread_beside(lambda ended: context.run(_update, publisher, name, tasks, ended)):
+        yield
+
+
+@contextmanager
+def thread_beside(target: Callable[[threading.Event], object]) -> Iterator[None]:
+    """Call a function on a thread while a block runs, with an event that is set at its end."""
     ended = threading.Event()
-    # the context has the cell to which outputs belong
-    arguments = (publisher, name, tasks, ended)
-    thread = threading.Thread(target=copy_context().run, args=(_update, *arguments), daemon=True)
+    name = "schema-core progress"
+    thread = threading.Thread(target=target, args=(ended,), name=name, daemon=True)
     thread.start()
     try:
         yield
