@@ -748,7 +748,16 @@ class SupportsStatisticReport(SparkConnector, Protocol):
 
 @runtime_checkable
 class SupportsReuse(SparkConnector, Protocol):
-    """A connector that can show that its data is unchanged: its frames are kept between queries."""
+    """A connector that can show that its data is unchanged: its frames are kept between queries.
+
+    The frame of one that projects, filters or limits rows is used for queries that need the same.
+
+    Attributes:
+        is_versioned: Whether data that have changed never have an earlier version again. The
+            version of others is compared after a read, too.
+    """
+
+    is_versioned: bool = False
 
     def data_version(self, context: ReadContext) -> object | None:
         """Return what identifies a table's data; None if it cannot be compared.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from schema_core.connectors.files.filesystem import FilesystemConnector
+from schema_core.connectors.open_tables.connector import OpenTableConnector
 from schema_core.environment.table_environment import TableEnvironment
 from schema_core.errors import ExternalError
 from schema_core.spark.commit import file_systems
@@ -19,9 +21,12 @@ from schema_core.spark.commit.file_systems import is_settled, state_of
 from schema_core.spark.compiler.translation import PREFIX
 from schema_core.spark.reading import sources
 from schema_core.spark.session.api_mode import is_connect
+from tests.support import run_in_catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from schema_core.spark.connector import ReadContext
 
 
 @pytest.fixture
@@ -108,6 +113,57 @@ def test_every_change_of_the_files_is_seen(
     place.rmdir()
     with pytest.raises(ExternalError, match="there is no file or directory"):
         rows(environment)
+
+
+@pytest.mark.parametrize("kind", ["iceberg", "delta"])
+def test_a_version_is_read_once_for_equal_queries(
+    environment: TableEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """What is pushed down is part of a frame; each change of the table is seen."""
+    reads: list[object] = []
+    read = OpenTableConnector.read_with_statistics
+
+    def counted(self: OpenTableConnector, context: ReadContext) -> Any:
+        reads.append(context.projection)
+        return read(self, context)
+
+    monkeypatch.setattr(OpenTableConnector, "read_with_statistics", counted)
+    run = run_in_catalog(environment, {"type": kind, "warehouse": str(tmp_path)})
+    run("CREATE TABLE t (a INT NOT NULL, b STRING)")
+    run("INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+    first, second, whole = (
+        "SELECT b FROM t WHERE a = 1", "SELECT b FROM t WHERE a = 2", "SELECT a FROM t ORDER BY a",
+    )  # fmt: skip
+    for _ in range(3):
+        assert ([("x",)], [("y",)]) == (run(first), run(second))
+        assert [(1,), (2,)] == run(whole)
+    assert [("a", "b"), ("a", "b"), ("a",)] == reads
+
+    run("INSERT INTO t VALUES (3, 'z')")
+    assert [(1,), (2,), (3,)] == run(whole)
+    run("DELETE FROM t WHERE a = 2")
+    assert ([(1,), (3,)], []) == (run(whole), run(second))
+
+    run("DROP TABLE t")
+    run("CREATE TABLE t (a INT NOT NULL, b STRING)")
+    run("INSERT INTO t VALUES (7, 'x')")
+    assert [(7,)] == run(whole)
+
+
+def test_a_version_of_a_moved_table_has_its_own_rows(
+    environment: TableEnvironment, tmp_path: Path
+) -> None:
+    """Copies of a table of Delta that have gone apart have versions of equal numbers."""
+    run = run_in_catalog(environment, {"type": "delta", "warehouse": str(tmp_path)})
+    run("CREATE TABLE t (a INT)")
+    place, copied = tmp_path / "default" / "t", tmp_path / "copied"
+    shutil.copytree(place, copied)
+    run("INSERT INTO t VALUES (1)")
+    assert [(1,)] == run("SELECT a FROM t")
+    shutil.rmtree(place)
+    copied.rename(place)
+    run("INSERT INTO t VALUES (2)")
+    assert [(2,)] == run("SELECT a FROM t")
 
 
 def replace_alike(path: Path, content: bytes) -> None:

@@ -92,6 +92,12 @@ class DeltaConnector(OpenTableConnector):
 
         return open_version(context.options)
 
+    def version_id(self, version: DeltaTable, context: ReadContext) -> tuple[object, ...] | None:
+        """Return the number of the version, its commit and its files."""
+        from schema_core.connectors.delta.files import version_id
+
+        return version_id(version)
+
     def file_statistics(
         self,
         version: DeltaTable,

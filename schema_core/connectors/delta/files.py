@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -13,6 +14,7 @@ from deltalake import DeltaTable
 from schema_core.base.lazy import dataclass
 from schema_core.base.text import show
 from schema_core.connectors.delta.client import delta_errors, physical_name, schema_fields
+from schema_core.connectors.open_tables.frames import MAX_KEPT_FILES
 from schema_core.errors import ExternalError
 from schema_core.expressions.typed import Ref, walk
 from schema_core.types import LocalZonedTimestampType, TimestampType
@@ -46,6 +48,18 @@ class DeltaFile:
     partition: Mapping[str, Any]
     columns: Mapping[str, tuple[Any, Any, int | None]]
     kept: Any = None
+
+
+def version_id(table: DeltaTable) -> tuple[object, ...] | None:
+    """Return the number of a version, its commit and its files (`external-failure`).
+
+    A number alone may be that of another table, which was moved here; deleted rows leave the files
+    as they are. None for more than `MAX_KEPT_FILES` files.
+    """
+    with delta_errors():
+        paths = frozenset(table.file_uris())
+        commit = json.dumps(table.history(1), sort_keys=True)  # members are in any order
+    return None if len(paths) > MAX_KEPT_FILES else (table.version(), commit, paths)
 
 
 def list_files(table: DeltaTable) -> list[DeltaFile]:

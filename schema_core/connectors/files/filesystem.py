@@ -211,6 +211,7 @@ class FilesystemConnector:
         Ability.OVERWRITE, Ability.PARTITIONS, Ability.STAGING, Ability.ROW_LEVEL_DELETE,
         Ability.ROW_LEVEL_UPDATE, Ability.TRUNCATE,
     })  # fmt: skip
+    is_versioned: Final = False
     metadata: Mapping[str, types.DataType] = {
         key: type_ for key, (type_, _) in METADATA.items() if key != URI
     }

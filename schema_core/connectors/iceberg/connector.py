@@ -84,6 +84,12 @@ class IcebergConnector(OpenTableConnector):
 
         return open_table(context.options)
 
+    def version_id(self, version: Table, context: ReadContext) -> str | None:
+        """Return the file of the table's metadata, of which each commit writes a new one."""
+        from schema_core.connectors.iceberg.reading import has_many_files
+
+        return None if has_many_files(version, context.options) else version.metadata_location
+
     def file_statistics(
         self, version: Table, columns: Collection[str], context: ReadContext, *, has_bounds: bool
     ) -> list[FileStatistics] | None:

@@ -36,6 +36,7 @@ from schema_core.connectors.iceberg.tasks import FileAccess, FileReader
 from schema_core.connectors.open_tables.columns import match_fields
 from schema_core.connectors.open_tables.frames import (
     FILE_PATH,
+    MAX_KEPT_FILES,
     has_plain_path,
     keep_frame,
     path_column,
@@ -174,6 +175,19 @@ def _stored_value(value: Any, type_: DataType) -> Any:
         return value
     scaled = Decimal(value).quantize(Decimal(1).scaleb(-type_.scale), context=Context(prec=77))
     return scaled if scaled == value and scaled.adjusted() < type_.precision - type_.scale else None
+
+
+def has_many_files(table: Table, options: Mapping[str, str]) -> bool:
+    """Return whether a snapshot may have more than `MAX_KEPT_FILES` files; errors of `snapshot_of`.
+
+    Its summary has the number, which writers may omit.
+    """
+    identifier = snapshot_of(table, options)
+    snapshot = None if identifier is None else table.snapshot_by_id(identifier)
+    if snapshot is None:
+        return False
+    number = snapshot.summary and snapshot.summary["total-data-files"]
+    return number is None or int(number) > MAX_KEPT_FILES
 
 
 def limit_tasks(tasks: Sequence[FileScanTask], limit: int | None) -> list[FileScanTask]:

@@ -25,6 +25,7 @@ from schema_core.spark.connector import (
     SupportsOverwrite,
     SupportsPartitioning,
     SupportsProjectionPushDown,
+    SupportsReuse,
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
     SupportsStaging,
@@ -51,6 +52,7 @@ class OpenTableConnector(
     SupportsOverwrite,
     SupportsPartitioning,
     SupportsProjectionPushDown,
+    SupportsReuse,
     SupportsRowLevelDelete,
     SupportsRowLevelUpdate,
     SupportsStaging,
@@ -65,10 +67,13 @@ class OpenTableConnector(
     """
 
     metadata: Mapping[str, DataType] = {FILE_PATH: DataTypes.STRING().not_null()}
+    is_versioned = True
 
     def __init__(self) -> None:
         #: What `apply_aggregates` has computed.
         self._aggregates: tuple[Any, ...] = ()
+        #: The version that `data_version` has opened, until `read` takes it.
+        self._opened: Any = None
 
     @abstractmethod
     def is_stream(self, options: Mapping[str, str]) -> bool:
@@ -82,6 +87,18 @@ class OpenTableConnector(
     @abstractmethod
     def open_version(self, context: ReadContext) -> Any:
         """Return the chosen version of the table, as the format's library has it."""
+
+    @abstractmethod
+    def version_id(self, version: Any, context: ReadContext) -> object | None:
+        """Return what no other version of any table has.
+
+        None if it has none, or more than `MAX_KEPT_FILES` files.
+        """
+
+    def data_version(self, context: ReadContext) -> object | None:
+        """Return the `version_id` of the chosen version; errors are those of `open_version`."""
+        self._opened = self.open_version(context)
+        return self.version_id(self._opened, context)
 
     @abstractmethod
     def file_statistics(
@@ -120,7 +137,7 @@ class OpenTableConnector(
         """Return what `read` returns, and the NOT NULL columns of which no file has a NULL."""
         if context.aggregation is not None:
             return context.frame([self._aggregates]), ()
-        version = self.open_version(context)
+        version, self._opened = self._opened or self.open_version(context), None
         required = {name for name, type_ in context.columns.items() if not type_.is_nullable}
         files = (
             self.file_statistics(version, required, context, has_bounds=False) if required else None

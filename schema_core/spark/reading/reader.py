@@ -71,10 +71,10 @@ from schema_core.spark.reading.sources import (
     Source,
     aggregate_context,
     aggregated_frame,
-    can_be_kept,
     is_deterministic,
     message_stream,
     read_context,
+    serves_every_query,
     source_frame,
     with_raw_conditions,
 )
@@ -509,7 +509,7 @@ class Reader:
         if streams and self._holds_changes(scan) and not kinds and recorder is None:
             raise _needs_kinds(bound)
         is_own = streams or kinds or bool(lookup and lookup.hint)
-        kept = None if is_own else self._scans.find(session, request)
+        kept = None if is_own else self._scans.find(session, request, demand)
         source: Source | None = None
         if kept is None:
             connector, context, source = self._read(
@@ -524,7 +524,7 @@ class Reader:
                 analyse=analyse,
             )
             if not is_own and context.keys is None:
-                kept = self._scans.add(request, connector, context, source)
+                kept = self._scans.add(request, demand, connector, context, source)
         else:
             connector, context = kept.connector, kept.context
         if kept is not None:
@@ -589,7 +589,7 @@ class Reader:
             with spark_errors():
                 context = replace(context, keys=find_keys(lookup, connector, context, analyse))
         with using(bound.identifier, bound.table.options, "read"), spark_errors():
-            if can_be_kept(connector) and not kinds:
+            if serves_every_query(connector) and not kinds:
                 needed: Collection[str] | None = request.columns
             else:
                 needed = demand.columns if demand else None

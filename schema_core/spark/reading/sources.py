@@ -639,8 +639,8 @@ def _first(value: dt.datetime, unit: int, *, after: bool) -> str | None:
 
 # --- cached views --------------------------------------------------------------------------------
 # A view saves listing and checking the files and analysing the frame again. It is reused if the
-# table's definition, the configuration and the time zone are equal, and the connector finds its
-# data unchanged (`SupportsReuse`). See decision 22.
+# table's definition, the configuration, the time zone and what was pushed into the connector are
+# equal, and the connector finds its data unchanged (`SupportsReuse`). See decision 22.
 
 
 #: Views that an environment keeps, each with its list of files in the JVM.
@@ -707,9 +707,14 @@ class ScanRequest:
 
 @dataclass(slots=True, eq=False)
 class KeptScan:
-    """A view, and its frame's connector and data version; `users` counts queries being compiled."""
+    """A view, and its frame's connector and data version.
+
+    `demand` is of the query whose needs the frame has; None if it serves every query. `users`
+    counts queries being compiled.
+    """
 
     request: ScanRequest
+    demand: ScanDemand | None
     connector: SparkConnector
     context: ReadContext
     name: str
@@ -718,9 +723,13 @@ class KeptScan:
     users: int = 0
     is_kept: bool = True
 
+    def serves(self, request: ScanRequest, demand: ScanDemand | None) -> bool:
+        """Return whether the view has what a query needs, if the data are unchanged."""
+        return self.request == request and self.demand in (None, demand)
 
-def can_be_kept(connector: SparkConnector) -> bool:
-    """Return whether the frames of a connector are the same for every query."""
+
+def serves_every_query(connector: SparkConnector) -> bool:
+    """Return whether the frames of a connector are kept, and the same for every query."""
     return isinstance(connector, SupportsReuse) and not connector.abilities & _OF_QUERY
 
 
@@ -737,11 +746,13 @@ class ScanCache:
         #: from the least to the most recently used
         self._kept: list[KeptScan] = []
 
-    def find(self, session: SparkSession, request: ScanRequest) -> KeptScan | None:
+    def find(
+        self, session: SparkSession, request: ScanRequest, demand: ScanDemand | None
+    ) -> KeptScan | None:
         """Return the view of a scan with unchanged data; the caller must release it."""
         with self._lock:
             self._enter(session)
-            match = next((entry for entry in self._kept if entry.request == request), None)
+            match = next((entry for entry in self._kept if entry.serves(request, demand)), None)
             if match is None:
                 return None
             self._kept.remove(match)
@@ -762,22 +773,28 @@ class ScanCache:
     def add(
         self,
         request: ScanRequest,
+        demand: ScanDemand | None,
         connector: SparkConnector,
         context: ReadContext,
         source: Source,
     ) -> KeptScan | None:
         """Keep a scan's frame as a view, unless it may differ between queries; see `find`."""
         version = source.version
-        is_kept = can_be_kept(connector) and version is not None
-        if not is_kept or _data_version(connector, context) != version:
+        if version is None or not isinstance(connector, SupportsReuse):
+            return None
+        if serves_every_query(connector):
+            demand = None
+        elif demand is None:
+            return None
+        if not connector.is_versioned and connector.data_version(context) != version:
             return None
         if not is_deterministic(source.frame):
             return None
         view = create_view(source.frame)
-        kept = KeptScan(request, connector, context, view, source.raw, version, users=1)
+        kept = KeptScan(request, demand, connector, context, view, source.raw, version, users=1)
         with self._lock:
             self._enter(context.session)
-            for old in [entry for entry in self._kept if entry.request == request]:
+            for old in [entry for entry in self._kept if entry.serves(request, demand)]:
                 self._forget(old)
             self._kept.append(kept)
             if len(self._kept) > MAX_KEPT:
