@@ -170,6 +170,8 @@ def java_double(value: float, type_: DataType) -> str:
 
     >>> java_double(1e7, DataTypes.DOUBLE()), java_double(0.1, DataTypes.FLOAT())
     ('1.0E7', '0.1')
+    >>> java_double(1e-45, DataTypes.FLOAT())
+    '1.4E-45'
     """
     if math.isnan(value):
         return "NaN"
@@ -194,11 +196,12 @@ def shortest(value: float, type_: DataType) -> str:
     if isinstance(type_, DoubleType):
         two = f"{value:.1e}"  # of the numbers of one digit, Java takes the nearest of two
         return two if float(two) == value else repr(value)
+    (nearest,) = struct.unpack("f", struct.pack("f", value))
     for digits in range(2, 10):
-        text = f"{value:.{digits - 1}e}"
+        text = f"{nearest:.{digits - 1}e}"
         if struct.pack("f", float(text)) == struct.pack("f", value):
             return text
-    return repr(value)
+    return repr(nearest)
 
 
 def date(value: dt.date | int, type_: DataType) -> str:
