@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from schema_core.base.lazy import NamedTuple
-from schema_core.errors import NotFoundError, SchemaError, similar
+from schema_core.errors import NotFoundError, SchemaError, choose_from
 
 # --- third-party packages ------------------------------------------------------------------------
 
@@ -411,6 +411,6 @@ def require(group: str, identifier: str, entries: Iterable[Entry] | None = None)
         raise NotFoundError(
             f"no {GROUPS[group]} {identifier!r} is installed",
             code="factory-not-found",
-            hint=similar(identifier, names, 0.5) or f"use one of {', '.join(names) or 'none'}",
+            hint=choose_from(identifier, names, 0.5),
         )
     return implementation

@@ -20,7 +20,7 @@ from schema_core.base.paths import ObjectIdentifier
 from schema_core.base.plugins import load_higher
 from schema_core.base.secrets import QueryText, mask
 from schema_core.base.text import quote_identifier, show
-from schema_core.errors import SchemaError
+from schema_core.errors import SchemaError, choose_from
 from schema_core.schema.resolved import ResolvedSchema
 from schema_core.schema.table_schema import TableSchema
 from schema_core.schema.unresolved import Schema
@@ -574,7 +574,7 @@ class Freshness:
             raise SchemaError(
                 f"a full refresh does not support {self.unit.name}s",
                 code="invalid-materialized-table",
-                hint=f"choose one of {', '.join(unit.name for unit in CYCLES)}",
+                hint=choose_from(self.unit.name, (unit.name for unit in CYCLES)),
             )
         if cycle % self.interval or (self.interval == cycle > 1):
             raise SchemaError(

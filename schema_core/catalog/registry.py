@@ -27,6 +27,7 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
     at,
+    choose_from,
     similar,
 )
 from schema_core.schema.resolve import SchemaResolver
@@ -167,7 +168,7 @@ def factory_of(kind: str) -> CatalogFactory:
         raise SchemaError(
             f"unknown catalog type {kind!r}",
             code="factory-not-found",
-            hint=f"use one of {', '.join(names)}",
+            hint=choose_from(kind, names),
         )
     if not isinstance(factory, CatalogFactory):
         raise NotFoundError(

@@ -24,6 +24,7 @@ from schema_core.errors import (
     NotFoundError,
     SchemaError,
     UnsupportedError,
+    choose_from,
     similar,
 )
 from schema_core.mappings.spark.pyspark_types import to_spark
@@ -394,7 +395,7 @@ def _compare(name: str, type_: DataType, types: Mapping[str, SparkType]) -> None
         raise ExternalError(
             f"the data source has no column {name!r}",
             code="schema-mismatch",
-            hint=similar(name, types) or f"use one of {', '.join(types) or 'none'}",
+            hint=choose_from(name, types),
         )
     expected, actual = to_spark(type_), types[name]
     if comparable(actual) != comparable(expected):

@@ -499,6 +499,8 @@ class Gathering:
 MAX_SIMILAR = 1_000
 #: Maximum number of names in a hint.
 MAX_LISTED = 8
+#: Maximum number of values in a hint, of which one is to be chosen.
+MAX_CHOICES = 24
 
 
 #: Maximum number of names that are compared, preselected by common letters.
@@ -550,3 +552,20 @@ def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     if len(names) == 1:
         return f"there is only {names[0]!r}"
     return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None
+
+
+def choose_from(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return a hint with the name that was meant, or with those that are allowed.
+
+    `likeness` is that of `similar`.
+
+    >>> choose_from("parqet", ["csv", "parquet"])
+    "did you mean 'parquet'?"
+    >>> choose_from("x", ["csv", "parquet"]), choose_from("x", [])
+    ('use one of csv, parquet', 'there is none')
+    """
+    names = list(known)
+    if len(name) <= MAX_PLACE and (match := close_matches(name, names, likeness, count=1)):
+        return f"did you mean {match[0]!r}?"
+    more = f" and {len(names) - MAX_CHOICES} more" if len(names) > MAX_CHOICES else ""
+    return f"use one of {', '.join(names[:MAX_CHOICES])}{more}" if names else "there is none"

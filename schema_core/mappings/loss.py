@@ -23,8 +23,8 @@ from schema_core.errors import (
     SchemaCoreError,
     SchemaError,
     UnsupportedError,
+    choose_from,
     raise_all,
-    similar,
 )
 from schema_core.schema.resolved import PhysicalColumn, ResolvedSchema
 from schema_core.schema.unresolved import Schema
@@ -516,7 +516,7 @@ def enforce(reported: tuple[Loss, ...], on_loss: Policy) -> None:
         SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
-        hint = f"use one of {', '.join(POLICIES)}"
+        hint = choose_from(str(on_loss), POLICIES)
         raise SchemaError(f"unknown policy {show(on_loss)}", code="invalid-argument", hint=hint)
     if on_loss == "error":
         raise_all(
@@ -574,7 +574,7 @@ def check_nesting(foreign: Node, children: Callable[[Node], Iterable[Node]]) -> 
 def _require_target(name: str) -> LossTarget:
     require_instance(name, str, "target")
     if name not in TARGETS:
-        hint = similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}"
+        hint = choose_from(name, TARGETS)
         raise SchemaError(f"unknown target {name!r}", code="invalid-argument", hint=hint)
     return TARGETS[name]
 

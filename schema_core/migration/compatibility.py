@@ -21,7 +21,7 @@ from schema_core.catalog.changes.column_history import file_format
 from schema_core.catalog.changes.normal_forms import steps_of
 from schema_core.catalog.managed import ManagedStorage
 from schema_core.catalog.objects import ResolvedCatalogTable
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import SchemaError, choose_from, similar
 from schema_core.mappings import stored_types
 from schema_core.mappings.stored_options import find_changed_options
 from schema_core.migration.differences import (
@@ -708,8 +708,7 @@ def _rule_set(rules: stored_types.RuleSet | str) -> stored_types.RuleSet:
             raise SchemaError(
                 f"unknown rule set {rules!r}",
                 code="invalid-argument",
-                hint=similar(rules, stored_types.RULE_SETS)
-                or f"use one of {', '.join(stored_types.RULE_SETS)}",
+                hint=choose_from(rules, stored_types.RULE_SETS),
             )
         return stored_types.RULE_SETS[rules]
     return require_instance(rules, stored_types.RuleSet, "the rules", "a RuleSet or its name")

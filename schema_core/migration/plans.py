@@ -37,7 +37,7 @@ from schema_core.catalog.own_options import without_own_options
 from schema_core.catalog.resolve import origin, resolve_table
 from schema_core.catalog.statistics import CatalogTableStatistics
 from schema_core.environment.table_environment import TableEnvironment
-from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, similar
+from schema_core.errors import NotFoundError, SchemaCoreError, SchemaError, choose_from
 from schema_core.mappings import stored_types
 from schema_core.mappings.dialects.api import ddl_losses
 from schema_core.mappings.dialects.apply_alterations import (
@@ -394,7 +394,7 @@ def _target(name: str) -> Target:
         raise NotFoundError(
             f"unknown target {name!r}",
             code="unknown-dialect",
-            hint=similar(name, TARGETS) or f"use one of {', '.join(TARGETS)}",
+            hint=choose_from(name, TARGETS),
         )
     return TARGETS[name]
 

@@ -15,7 +15,7 @@ from types import NoneType
 from schema_core.base.arguments import require_sequence, validate_arguments
 from schema_core.base.lazy import dataclass
 from schema_core.base.paths import ObjectPath
-from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, choose_from, raise_all
 from schema_core.properties.key_syntax import Properties
 from schema_core.schema.resolved import ResolvedSchema
 
@@ -105,7 +105,7 @@ def get_store_limits(name: str) -> StoreLimits:
         raise SchemaError(
             f"unknown store profile {name!r}",
             code="invalid-argument",
-            hint=f"use one of {', '.join(STORES)}",
+            hint=choose_from(name, STORES),
         )
     return STORES[name]
 

@@ -22,7 +22,7 @@ from schema_core.base.text import is_blank
 from schema_core.catalog import objects
 from schema_core.catalog.own_options import require_no_own_options
 from schema_core.catalog.temporary import ResolvedTable
-from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, raise_all
+from schema_core.errors import Diagnostic, SchemaError, UnsupportedError, choose_from, raise_all
 from schema_core.properties import key_syntax as keys
 from schema_core.properties import sidecar
 from schema_core.properties.key_syntax import Properties, PropertyReader
@@ -571,7 +571,7 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
         SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
-        hint = f"use one of {', '.join(POLICIES)}"
+        hint = choose_from(str(on_loss), POLICIES)
         raise SchemaError(f"unknown policy {on_loss!r}", code="invalid-argument", hint=hint)
     if on_loss == "refuse":
         raise_all(losses)

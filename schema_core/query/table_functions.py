@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from schema_core import types
 from schema_core.base.lazy import NamedTuple, regex
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import SchemaError, choose_from, similar
 from schema_core.errors.hints import RENAME_INPUT
 from schema_core.expressions.typed import Ref, Typed
 from schema_core.query import relation as relational
@@ -472,7 +472,7 @@ def _check_changes(changes: list[str], arguments: Arguments) -> None:
             raise SchemaError(
                 f"unknown kind of change {change!r}",
                 code="invalid-function-call",
-                hint=f"use one of {', '.join(CHANGES)}",
+                hint=choose_from(change, CHANGES),
                 span=span,
             )
         if change in changes[:index]:

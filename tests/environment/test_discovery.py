@@ -63,7 +63,7 @@ def test_the_hint_lists_the_identifiers_if_none_is_similar() -> None:
     with pytest.raises(NotFoundError) as caught:
         require(GROUP, "xyz", entries)
 
-    assert caught.value.hint == "there are 'arrow', 'spark'"
+    assert caught.value.hint == "use one of arrow, spark"
 
 
 def test_duplicate_identifiers_are_refused() -> None:

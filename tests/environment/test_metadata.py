@@ -287,7 +287,7 @@ def test_invalid_metadata_columns_are_reported(tmp_path: Path, command: str, err
         ("canal-json", "value.database", None),
         ("debezium-json", "value.nope", "those of the format 'debezium-json', which has 'value."),
         ("json", "value.database", "those of the format 'json', which has no metadata"),
-        ("xml", "value.database", "messages cannot have the format 'xml'; use one of: debezium"),
+        ("xml", "value.database", "messages cannot have the format 'xml'; use one of debezium"),
     ],
 )
 def test_metadata_of_formats_belong_to_the_format(

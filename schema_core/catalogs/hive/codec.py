@@ -47,7 +47,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
     at,
-    similar,
+    choose_from,
 )
 from schema_core.properties.key_syntax import IS_GENERIC, Properties
 from schema_core.properties.legacy import is_hive_table
@@ -133,7 +133,7 @@ def storage_of(options: Mapping[str, str]) -> HiveStorage:
         raise SchemaError(
             f"unknown Hive file format {chosen!r}",
             code="invalid-option-value",
-            hint=similar(chosen, FORMATS) or f"choose one of {', '.join(FORMATS)}",
+            hint=choose_from(chosen, FORMATS),
         )
     classes = FORMATS[chosen]
     given = {
@@ -593,7 +593,7 @@ class HiveCodec:
             raise UnsupportedError(
                 f"unknown kind of resource {unknown[0]!r}",
                 code="not-representable",
-                hint=f"use one of {', '.join(RESOURCES)}",
+                hint=choose_from(unknown[0], RESOURCES),
             )
         class_name = LANGUAGES[function.language] + function.class_name
         files = tuple((resource.kind.upper(), resource.uri) for resource in function.resource_uris)

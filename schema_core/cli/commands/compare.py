@@ -32,7 +32,7 @@ from schema_core.cli.findings import (
     ReportedFinding,
     finish,
 )
-from schema_core.errors import SchemaError, similar
+from schema_core.errors import SchemaError, choose_from, similar
 from schema_core.mappings.stored_types import RULE_SETS
 from schema_core.migration import plans as migration_plans
 from schema_core.migration.compatibility import (
@@ -162,7 +162,7 @@ def read_severities(options: list[str]) -> dict[str, Severity]:
             raise SchemaError(
                 f"--severity requires KIND=LEVEL, got {option!r}",
                 code="invalid-argument",
-                hint=similar(level, severities) or f"use one of {', '.join(severities)}",
+                hint=choose_from(level, severities),
             )
         pairs[kind] = severities[level]
     return pairs

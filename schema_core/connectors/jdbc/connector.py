@@ -40,7 +40,7 @@ from schema_core.errors import (
     SchemaError,
     UnsupportedError,
     at,
-    similar,
+    choose_from,
 )
 from schema_core.expressions.comparisons import Comparison, constant_value
 from schema_core.mappings import stored_types
@@ -701,7 +701,7 @@ def find_column(
         raise SchemaError(
             f"the table {table} of the database has no column {name!r}",
             code="schema-mismatch",
-            hint=similar(name, columns) or f"use one of {', '.join(columns)}",
+            hint=choose_from(name, columns),
         )
     return column
 

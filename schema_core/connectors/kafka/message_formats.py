@@ -54,7 +54,7 @@ from schema_core.connectors.kafka.debezium_avro import DEBEZIUM_AVRO
 from schema_core.connectors.kafka.options import topics
 from schema_core.connectors.kafka.protobuf_messages import PROTOBUF_MESSAGES
 from schema_core.environment.options import ConfigOption
-from schema_core.errors import SchemaError, UnsupportedError, at
+from schema_core.errors import SchemaError, UnsupportedError, at, choose_from
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.expression import from_physical, to_physical
 from schema_core.spark.compiler.tree import Column as ColumnNode
@@ -103,7 +103,7 @@ class MessageFormat:
             raise SchemaError(
                 f"messages cannot have the format {name!r}",
                 code="factory-not-found",
-                hint=f"use one of: {', '.join(OPTIONS)}",
+                hint=choose_from(name, OPTIONS),
             )
         self.name = name
         #: How messages hold changes; None for a format of rows.

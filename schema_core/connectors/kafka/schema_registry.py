@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from schema_core.base.lazy import dataclass
 from schema_core.environment.options import ConfigOption
-from schema_core.errors import ExternalError, SchemaError, UnsupportedError
+from schema_core.errors import ExternalError, SchemaError, UnsupportedError, choose_from
 
 if TYPE_CHECKING:
     import ssl
@@ -391,7 +391,7 @@ def _settings(identifier: str, options: Mapping[str, str]) -> dict[str, str]:
                 raise UnsupportedError(
                     f"the property {name!r} of a schema registry's client is not supported",
                     code="option-not-supported",
-                    hint=f"use one of: {', '.join(names)}",
+                    hint=choose_from(name, names),
                 )
             settings[suffix] = value
     for suffix in _PROPERTIES:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from schema_core.base.arguments import require_instance
 from schema_core.base.lazy import dataclass
-from schema_core.errors import NotFoundError, UnsupportedError, similar
+from schema_core.errors import NotFoundError, UnsupportedError, choose_from
 from schema_core.mappings.dialects import type_rows
 
 if TYPE_CHECKING:
@@ -277,6 +277,6 @@ def engine(name: str) -> Engine:
         raise NotFoundError(
             f"unknown dialect {name!r}",
             code="unknown-dialect",
-            hint=similar(key, names) or f"use one of {', '.join(ENGINES)}, flink",
+            hint=choose_from(key, names),
         )
     return match
