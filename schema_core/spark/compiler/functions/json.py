@@ -1,7 +1,7 @@
 """JSON functions: construction, validation and path queries.
 
-Python UDFs parse JSON: Spark's functions reformat numbers and keep the first of equal keys, where
-Flink keeps the digits and the last key.
+Paths of members are found in Spark's variants and by `from_json`. Python UDFs read other paths, and
+return objects and arrays: Spark reformats numbers, where Flink keeps the digits.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from schema_core.expressions.typed import Constant, FunctionCall, Keyword, Typed
 from schema_core.spark.compiler import tree as nodes
 from schema_core.spark.compiler.functions import datetimes
 from schema_core.spark.compiler.functions.casts import convert
-from schema_core.spark.compiler.template import inline, sql
+from schema_core.spark.compiler.template import inline
 from schema_core.spark.compiler.translation import (
     BYTES,
     CHARACTERS,
@@ -408,22 +408,26 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
     Spark accepts any text after a document; Flink does not after a number, TRUE, FALSE and null.
     """
 
-    def usual(text: Node, document: Node) -> Node:
+    def of_document(text: Node, document: Node) -> Node:
         first = nodes.call("left", nodes.call("ltrim", _BLANKS, text), 1)
-        return inline(
+        usual = inline(
             "if({d} IS NOT NULL AND {first} IN ('{', '[', {quote}), {of_kind}, NULL)",
             d=document,
             first=first,
             quote='"',
             of_kind=inline(_KINDS[kind], first=first),
         )
+        return nodes.let(usual, lambda test: body(text, test))
 
     def body(text: Node, usual: Node) -> Node:
         rest = inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)
         return nodes.call("coalesce", usual, call_udf("is_json", rest, kind))
 
     def translate(called: TranslatedCall) -> Node:
-        test = _with_document(called[0], usual, body, lambda text: call_udf("is_json", text, kind))
+        if called[0].facts & nodes.Fact.RAISES:
+            test = call_udf("is_json", called[0], kind)
+        else:
+            test = _with_document(called[0], of_document)
         return nodes.negate(test) if negated else test
 
     return udf(translate)
@@ -432,26 +436,14 @@ def is_json(kind: str, *, negated: bool) -> TranslationRule:
 _BLANKS = " \t\r\n"
 
 
-def _with_document(
-    text: Node,
-    of_document: Callable[[Node, Node], Node],
-    body: Callable[[Node, Node], Node],
-    computed: Callable[[Node], Node],
-) -> Node:
-    """Return a body over a string and a value of its JSON document, NULL if Spark rejects it.
+def _with_document(text: Node, body: Callable[[Node, Node], Node]) -> Node:
+    """Return a body over a string and its JSON document, NULL if Spark rejects it.
 
-    Spark accepts only objects and arrays that Flink accepts, without equal keys. It computes Python
-    functions for all rows, so a body passes NULL where none is needed. A string that may raise is
-    not parsed beforehand.
+    Spark accepts only objects and arrays that Flink accepts, without equal keys. A string that may
+    raise is not parsed beforehand.
     """
-    if text.facts & nodes.Fact.RAISES:
-        return computed(text)
-    return nodes.let(
-        text,
-        lambda s: nodes.let(
-            of_document(s, nodes.call("try_parse_json", s)), lambda usual: body(s, usual)
-        ),
-    )
+    bind = nodes.rarely if text.facts & nodes.Fact.RAISES else nodes.let
+    return bind(text, lambda s: nodes.let(nodes.call("try_parse_json", s), lambda d: body(s, d)))
 
 
 def _path(called: TranslatedCall) -> Node:
@@ -493,44 +485,164 @@ RETURNED: dict[type[types.DataType], str] = {
 
 
 def value(called: TranslatedCall) -> Node:
-    """JSON_VALUE(string, path, returned type, behaviors)."""
+    """JSON_VALUE(string, path, returned type, behaviors); strings at plain paths without Python."""
     returned = RETURNED.get(type(called.type))
     if returned is None:
         raise nodes.unsupported_error(
             f"JSON_VALUE does not return {called.type.as_summary_string()} on Spark"
         )
     clauses = (*_clause(called, "ON EMPTY"), *_clause(called, "ON ERROR"))
+    names, behavior = _member_names(called), nodes.string_of(clauses[2])
+    if returned != "STRING" or names is None or behavior not in {"NULL", "DEFAULT"}:
+        return called.cast(call_udf("json_value", called[0], _path(called), returned, *clauses))
+    otherwise = clauses[3] if behavior == "DEFAULT" else _NULL_STRING
 
-    def computed(text: Node) -> Node:
-        return call_udf("json_value", text, _path(called), returned, *clauses)
+    def of_document(text: Node, document: Node) -> Node:
+        kind = nodes.call("schema_of_variant", _variant_at(document, names, "VARIANT"))
+        return inline(  # Spark prints objects and most numbers otherwise
+            "CASE WHEN {v} >= ':' AND NOT left({v}, 1) IN ('[', '{', 'I') THEN {v}"
+            " WHEN {text} IS NULL THEN NULL"
+            " WHEN {document} IS NULL THEN {exact}"
+            " WHEN {v} IS NULL THEN {otherwise}"
+            " WHEN {kind} IN ('STRING', 'BIGINT') THEN {v}"
+            " WHEN {kind} = 'DOUBLE' OR startswith({kind}, 'DECIMAL') THEN {number}"
+            " ELSE {otherwise} END",
+            kind=kind,
+            v=_variant_at(document, names, "STRING"),
+            text=text,
+            document=document,
+            exact=nodes.interpret_rarely(text, lambda s: _scalar(_member(s, names), otherwise)),
+            number=nodes.interpret_rarely(text, lambda s: _number(s, names)),
+            otherwise=otherwise,
+        )
 
-    if returned != "STRING":
-        return called.cast(computed(called[0]))
-    path = nodes.string_of(called[1])
-    if path is None or not _MEMBERS.fullmatch(path):
-        return computed(called[0])
-    return _with_document(
-        called[0],
-        lambda _, document: sql(  # Spark prints other values otherwise
-            "if(schema_of_variant({v}) IN ('STRING', 'BIGINT', 'BOOLEAN'),"
-            " CAST({v} AS STRING), NULL)",
-            v=_at(document, path),
-        ),
-        lambda text, usual: inline(
-            "coalesce({usual}, {computed})",
-            usual=usual,
-            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)),
-        ),
-        computed,
-    )
+    return _with_document(called[0], of_document)
 
 
 #: Paths of members, which Spark reads as Flink does.
 _MEMBERS = regex(r"\$(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 
 
-def _at(document: Node, path: str) -> Node:
-    return nodes.call("try_variant_get", document, path, "VARIANT")
+def _member_names(called: TranslatedCall) -> list[str] | None:
+    """Return the names of a constant strict path of members, or None."""
+    path = nodes.string_of(_path(called))
+    is_plain = path is not None and _MEMBERS.fullmatch(path)
+    return path.split(".")[1:] if path is not None and is_plain else None
+
+
+def _variant_at(document: Node, names: list[str], type_: str) -> Node:
+    return nodes.call("try_variant_get", document, ".".join(["$", *names]), type_)
+
+
+#: A string literal.
+_LITERAL = r'(?s)"((?:[^"\x{5C}]|\x{5C}.)*+)"'
+#: A string literal or a number; the replacement makes both strings.
+_SCALAR = rf"{_LITERAL}|(-?[0-9][0-9.eE+-]*+)"
+_QUOTED = '"$1$2"'
+_CORRUPT = "the_corrupt"
+
+
+def _from_json(text: Node, schema: str) -> Node:
+    """Parse JSON as Flink's parser does: the last of equal keys is kept."""
+    options = nodes.call(
+        "map",
+        *("allowSingleQuotes", "false", "allowNonNumericNumbers", "false"),
+        *("columnNameOfCorruptRecord", _CORRUPT),
+    )
+    return nodes.call("from_json", text, schema, options)
+
+
+def _member(text: Node, names: list[str]) -> Node:
+    """Return the member at a path of any document; NULL if it is invalid, or has no such value.
+
+    Strings get the prefix ``s``, and numbers become strings, so a number keeps its digits and no
+    string looks like a number or an object.
+    """
+    prefixed = nodes.call("regexp_replace", text, _LITERAL, '"s$1"')
+    member: Node = nodes.call("regexp_replace", prefixed, _SCALAR, _QUOTED)
+    for name in names:
+        member = nodes.Field(_from_json(member, f"s{name} STRING"), f"s{name}")
+    corrupt = nodes.Field(_from_json(text, f"{_CORRUPT} STRING"), _CORRUPT)
+    return inline("if({corrupt} IS NULL, {member}, NULL)", corrupt=corrupt, member=member)
+
+
+def _number(text: Node, names: list[str]) -> Node:
+    """Return the number at a path of a valid document without equal keys."""
+    schema = f"{names[-1]} STRING"
+    for name in reversed(names[:-1]):
+        schema = f"{name} STRUCT<{schema}>"
+    number: Node = _from_json(nodes.call("regexp_replace", text, _SCALAR, _QUOTED), schema)
+    for name in names:
+        number = nodes.Field(number, name)
+    return nodes.let(
+        number,
+        lambda n: inline(
+            "if(rlike({n}, {plain}), {n}, {other})", n=n, plain=_PLAIN, other=_big_decimal(n)
+        ),
+    )
+
+
+#: Numbers that BigDecimal prints as they are.
+_PLAIN = r"^-?(?:[1-9][0-9]*+(?:\.[0-9]++)?|0\.0{0,5}[1-9][0-9]*+)$"
+
+
+def _scalar(member: Node, otherwise: Node) -> Node:
+    """Return a result of `_member` as a string; `otherwise` if it is not a scalar."""
+    return nodes.let(
+        member,
+        lambda v: inline(
+            "CASE WHEN startswith({v}, 's') THEN substring({v}, 2)"
+            " WHEN {v} IS NULL OR left({v}, 1) IN ('{', '[') THEN {otherwise}"
+            " WHEN {v} IN ('true', 'false') THEN {v} ELSE {number} END",
+            v=v,
+            otherwise=otherwise,
+            number=_big_decimal(v),
+        ),
+    )
+
+
+_NUMBER = r"^(-?)([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$"
+
+
+def _big_decimal(number: Node) -> Node:
+    """Return a number of JSON as Java's BigDecimal prints it; zero has no sign."""
+    sign, integer, fraction, exponent = (
+        nodes.call("regexp_extract", number, _NUMBER, group) for group in (1, 2, 3, 4)
+    )
+    scale = inline(
+        "length({fraction}) - CAST(concat({exponent}, if({exponent} = '', '0', '')) AS BIGINT)",
+        fraction=fraction,
+        exponent=exponent,
+    )
+    digits = inline(
+        "regexp_replace(concat({integer}, {fraction}), '^0+(?=.)', '')",
+        integer=integer,
+        fraction=fraction,
+    )
+
+    def body(digits: Node, scale: Node) -> Node:
+        power = inline("length({digits}) - 1 - {scale}", digits=digits, scale=scale)
+        padded = inline(
+            "lpad({digits}, greatest(length({digits}), CAST({scale} AS INT) + 1), '0')",
+            digits=digits,
+            scale=scale,
+        )
+        return inline(
+            "concat(if({digits} = '0', '', {sign}), CASE WHEN {scale} = 0 THEN {digits}"
+            " WHEN {scale} > 0 AND {power} >= -6"
+            " THEN concat(left({padded}, length({padded}) - CAST({scale} AS INT)), '.',"
+            " right({padded}, CAST({scale} AS INT)))"
+            " ELSE concat(regexp_replace({digits}, '^(.)(?=.)', '$1.'),"
+            " if({power} = 0, '', concat(if({power} > 0, 'E+', 'E'),"
+            " CAST({power} AS STRING)))) END)",
+            digits=digits,
+            sign=sign,
+            scale=scale,
+            power=power,
+            padded=padded,
+        )
+
+    return nodes.let_all([digits, scale], body)
 
 
 def query(called: TranslatedCall) -> Node:
@@ -549,35 +661,25 @@ def exists(called: TranslatedCall) -> Node:
     """JSON_EXISTS(string, path): whether the path has a value other than null."""
     has_behavior = len(called.arguments) > 2
     behavior = _clause(called, "ON ERROR")[0] if has_behavior else nodes.node_of("FALSE")
+    names, otherwise = _member_names(called), _WITHOUT_VALUE.get(nodes.string_of(behavior) or "")
+    if names is None or otherwise is None:
+        return call_udf("json_exists", called[0], _path(called), behavior)
 
-    def computed(text: Node) -> Node:
-        return call_udf("json_exists", text, _path(called), behavior)
-
-    path, otherwise = (
-        nodes.string_of(called[1]),
-        _WITHOUT_VALUE.get(nodes.string_of(behavior) or ""),
-    )
-    if path is None or otherwise is None or not _MEMBERS.fullmatch(path):
-        return computed(called[0])
-
-    def found(document: Node) -> Node:
+    def of_document(text: Node, document: Node) -> Node:
         return inline(
-            "if({d} IS NULL, NULL, {v} IS NOT NULL AND NOT is_variant_null({v}))",
-            d=document,
-            v=_at(document, path),
+            "CASE WHEN {text} IS NULL THEN NULL"
+            " WHEN if({document} IS NULL, {exact}, {v} IS NOT NULL AND NOT is_variant_null({v}))"
+            " THEN TRUE ELSE {otherwise} END",
+            text=text,
+            document=document,
+            v=_variant_at(document, names, "VARIANT"),
+            exact=nodes.interpret_rarely(
+                text, lambda s: inline("{m} IS NOT NULL", m=_member(s, names))
+            ),
+            otherwise=otherwise,
         )
 
-    return _with_document(
-        called[0],
-        lambda _, document: nodes.let(document, found),
-        lambda text, usual: inline(
-            "if({usual} IS NULL, {computed}, if({usual}, TRUE, {otherwise}))",
-            usual=usual,
-            otherwise=otherwise,
-            computed=computed(inline("if({usual} IS NULL, {s}, NULL)", usual=usual, s=text)),
-        ),
-        computed,
-    )
+    return _with_document(called[0], of_document)
 
 
 #: Behavior ON ERROR -> the result without a value at the path.
