@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from calendar import timegm
 from collections.abc import Mapping
 from dataclasses import field
 from datetime import date
@@ -50,7 +49,7 @@ def timestamp_kind(type_: DataType) -> TimestampKind | None:
 
 
 #: The local time of the process at the start of 1970 in UTC, in microseconds.
-_LOCAL_EPOCH = timegm(localtime(0)) * 10**6
+_LOCAL_EPOCH = localtime(0).tm_gmtoff * 10**6
 
 
 class DateType(AtomicType):

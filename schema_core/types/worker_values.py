@@ -5,7 +5,6 @@ The methods `to_sql_type`, `from_sql_type` and `need_conversion` of types use th
 
 from __future__ import annotations
 
-import calendar
 import datetime as dt
 import time
 from typing import Any
@@ -18,13 +17,14 @@ from schema_core.types.user_defined import UserDefinedType
 from schema_core.types.values import named_values
 
 MILLION = 10**6
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def _epoch_micros(value: dt.datetime) -> int:
     """Return microseconds since 1970 in UTC; without a zone, of the local time of the process."""
-    in_zone = value.tzinfo is not None
-    seconds = calendar.timegm(value.utctimetuple()) if in_zone else time.mktime(value.timetuple())
-    return int(seconds) * MILLION + value.microsecond
+    if value.utcoffset() is not None:
+        return (value - _EPOCH) // dt.timedelta(microseconds=1)
+    return int(time.mktime(value.timetuple())) * MILLION + value.microsecond
 
 
 def _local_time(micros: int) -> dt.datetime:
@@ -52,8 +52,7 @@ def _write_zoned(_: DataType, value: dt.datetime) -> tuple[int, int]:
 def _read_zoned(_: DataType, value: tuple[int, int]) -> dt.datetime:
     clock, offset = value
     zone = dt.timezone(dt.timedelta(seconds=offset))
-    start = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-    return (start + dt.timedelta(microseconds=clock - offset * MILLION)).astimezone(zone)
+    return (_EPOCH + dt.timedelta(microseconds=clock - offset * MILLION)).astimezone(zone)
 
 
 def _has_converted(type_: DataType) -> bool:
