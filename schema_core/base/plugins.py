@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache, wraps
 from importlib import import_module
+from itertools import starmap
 from typing import Any, ParamSpec, TypeVar
 
 from schema_core.base.lazy import NamedTuple
@@ -314,9 +315,9 @@ def _load(entry: Entry) -> Plugin:
 
 def list_entries(group: str) -> tuple[Entry, ...]:
     """Return the entries of a group: the library's own, then those of other packages."""
-    directories = tuple((path, _modification_time(path)) for path in sys.path)
+    directories = tuple(zip(sys.path, map(_modification_time, sys.path), strict=True))
     own = OWN.get(group, {})
-    return (*(Entry(*entry) for entry in own.items()), *_read_entry_points(group, directories))
+    return (*starmap(Entry, own.items()), *_read_entry_points(group, directories))
 
 
 @lru_cache(maxsize=32)

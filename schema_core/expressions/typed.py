@@ -194,14 +194,15 @@ def walk(typed: Typed) -> Iterator[Typed]:
 
 def operands(typed: Typed) -> list[Typed]:
     """The direct subtrees, those of FILTER and OVER included."""
-    subtrees = list(children(typed))
-    if isinstance(typed, FunctionCall):
-        if typed.filter is not None:
-            subtrees.append(typed.filter)
-        if (over := typed.over) is not None:
-            subtrees += (*over.partition_by, *(key.value for key in over.order_by))
-            bounds = () if over.frame is None else (over.frame.lower, over.frame.upper)
-            subtrees += (bound.distance for bound in bounds if bound and bound.distance)
+    if not isinstance(typed, FunctionCall):
+        return [typed.value] if isinstance(typed, Access) else []
+    subtrees = [*typed.arguments]
+    if typed.filter is not None:
+        subtrees.append(typed.filter)
+    if (over := typed.over) is not None:
+        subtrees += (*over.partition_by, *(key.value for key in over.order_by))
+        bounds = () if over.frame is None else (over.frame.lower, over.frame.upper)
+        subtrees += (bound.distance for bound in bounds if bound and bound.distance)
     return subtrees
 
 

@@ -36,7 +36,6 @@ from schema_core.query.relation import (
     Relation,
     SourceTable,
     Tables,
-    VersionedTables,
 )
 from schema_core.sql import syntax
 from schema_core.sql.printer import show_expression
@@ -156,9 +155,8 @@ class Lookups:
 
     def __init__(self, tables: Tables, functions: Functions, types: LookUp, models: Models) -> None:
         self.table = _look_up_once(tables.table)
-        if isinstance(tables, VersionedTables):
+        if (read := getattr(tables, "table_at", None)) is not None:  # `VersionedTables`
             versions: dict[tuple[tuple[str, ...], dt.datetime], tuple[SourceTable, int]] = {}
-            read = tables.table_at
 
             def table_at(
                 path: tuple[str, ...], time: dt.datetime, span: Span

@@ -34,7 +34,7 @@ from schema_core.spark.jobs import jvm_errors, spark_errors
 from schema_core.spark.reading import results
 from schema_core.spark.reading.comparison import ComparedColumns, compare_frames
 from schema_core.spark.reading.inputs import rows_of
-from schema_core.spark.reading.reader import Reader
+from schema_core.spark.reading.reader import Reader, computes_all_rows
 from schema_core.spark.reading.row_kinds import KIND, as_changes
 from schema_core.spark.session.session import JobSession
 from schema_core.spark.streaming.changes_by_row import (
@@ -124,10 +124,13 @@ class SparkPlanner:
                 lambda: as_changes(diagnosed_rows(results.string_rows(frame, every, zone), reads)),
             )
         rows = self._rows_or_changes(query, columns, reads)
+        may_be_small = not computes_all_rows(query, reads)
+        as_values = partial(results.python_rows, may_be_small=may_be_small)
+        as_strings = partial(results.string_rows, zone=zone, may_be_small=may_be_small)
         return Rows(
             named,
-            diagnosed_rows(rows(results.python_rows), reads),
-            lambda: diagnosed_rows(rows(partial(results.string_rows, zone=zone)), reads),
+            diagnosed_rows(rows(as_values), reads),
+            lambda: diagnosed_rows(rows(as_strings), reads),
         )
 
     def _rows_or_changes(self, query: Relation, columns: Columns, reads: list[Read]) -> RowsAs:

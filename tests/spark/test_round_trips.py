@@ -71,8 +71,8 @@ def env(
     return env
 
 
-def rows(env: TableEnvironment) -> list[Any]:
-    with env.execute_sql(QUERY).collect() as result:
+def rows(env: TableEnvironment, query: str = QUERY) -> list[Any]:
+    with env.execute_sql(query).collect() as result:
         return list(result)
 
 
@@ -80,8 +80,14 @@ def test_a_query_makes_few_round_trips_to_the_jvm(
     env: TableEnvironment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PySpark itself makes 12 for the same query."""
-    commands: list[str] = []
+    commands = count_commands(monkeypatch)
+    assert len(rows(env)) == 1
+    assert 12 < len(commands) <= 16
 
+
+def count_commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that receives the commands to the JVM."""
+    commands: list[str] = []
     for client in (GatewayClient, *GatewayClient.__subclasses__()):
         if "send_command" in vars(client):
             send = client.send_command
@@ -94,8 +100,22 @@ def test_a_query_makes_few_round_trips_to_the_jvm(
                 return _send(self, command, *args, **options)
 
             monkeypatch.setattr(client, "send_command", counting)
-    assert len(rows(env)) == 1
-    assert 12 < len(commands) <= 25
+    return commands
+
+
+def test_rows_that_spark_returns_at_once_take_no_job_for_each_partition(
+    env: TableEnvironment, session: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LIMIT and constants are not computed as an RDD; the rows of all partitions are."""
+    commands = count_commands(monkeypatch)
+    first = rows(env, "SELECT a FROM t LIMIT 2"), rows(env, "VALUES (1), (2)")
+    assert [2, 2] == [*map(len, first)]
+    assert not any("runJob" in command for command in commands)
+
+    env.create_temporary_view("numbers", session.range(100, numPartitions=7))
+    numbers = [row[0] for row in rows(env, "SELECT id FROM numbers")]
+    assert [*range(100)] == numbers
+    assert 2 <= sum("runJob" in command for command in commands) < 7
 
 
 def test_a_query_looks_up_each_table_once(env: TableEnvironment, catalog: CountingCatalog) -> None:

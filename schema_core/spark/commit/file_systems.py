@@ -23,6 +23,7 @@ from schema_core.base.lazy import dataclass, regex
 from schema_core.errors import ExternalError
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session.api_mode import (
+    default_file_system,
     is_connect,
     java_class,
     not_over_connect,
@@ -468,12 +469,11 @@ def locate_file_system(session: SparkSession, path: str) -> tuple[FileSystem, st
     """
     if is_connect(session):
         return LocalFiles(), _path_of_server(session, path)
-    configuration = session_state(session).newHadoopConf()
     is_plain = path.startswith("/") and not path.startswith("//")
-    if is_plain and str(configuration.get("fs.defaultFS")).startswith("file:"):  # as below, at once
+    if is_plain and default_file_system(session).startswith("file:"):  # as below, at once
         return LocalFiles(), re.sub("/+", "/", path).rstrip("/") or "/"
     place = java_class(session, "org.apache.hadoop.fs.Path")(path)
-    system = place.getFileSystem(configuration)
+    system = place.getFileSystem(session_state(session).newHadoopConf())
     whole = system.makeQualified(place)
     if str(system.getUri().getScheme()) == "file":
         return LocalFiles(), str(whole.toUri().getPath())

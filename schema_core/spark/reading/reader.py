@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,15 @@ from schema_core.environment.unbounded import is_unbounded, require_bounded, sca
 from schema_core.errors import SchemaCoreError, UnsupportedError
 from schema_core.errors.hints import BOUND_TABLE
 from schema_core.query.lookup_joins import Lookup, lookups_in
-from schema_core.query.relation import Columns, Named, Relation, Scan, relations_in
+from schema_core.query.relation import (
+    Columns,
+    Named,
+    Relation,
+    Scan,
+    Sort,
+    Values,
+    relations_in,
+)
 from schema_core.query.temporal_joins import (
     scans_of_versions,
     with_kinds_of_versions,
@@ -292,7 +300,7 @@ class Reader:
         query, frames = self._push_aggregates(names.session, query, frames, reads, recorder, plan)
         lookups = {id(lookup.scan): lookup for lookup in lookups_in(query)}
         demands, user = scan_demands(query), UserCalls(names, self.zone, self._context.options)
-        analyse = partial(self._analyse, names)
+        analyse, lateral = partial(self._analyse, names), _lateral_scans(query)
         read = partial(
             self._input,
             names,
@@ -325,7 +333,7 @@ class Reader:
             if not has_kinds(scan) and id(scan) in map(id, scans_of_versions(query)):
                 self._require_insertions(scan)
             text = read(scan, demands.get(id(scan)), lookup=lookups.get(id(scan)))
-            if self._holds_changes(scan) and id(scan) in _lateral_scans(query):
+            if id(scan) in lateral and self._holds_changes(scan):
                 text = names.view(analyse(f"SELECT * FROM {text}").localCheckpoint(eager=False))
             if plan is None:  # the checkpoint of a stream has an offset for each reference
                 inputs[id(scan)] = scan, text
@@ -404,8 +412,7 @@ class Reader:
             return False
         options = bound.table.options
         with suppress(SchemaCoreError):
-            connector = find_connector(options)
-            return isinstance(connector, SparkConnector) and has_changes(connector, options)
+            return has_changes(find_connector(options), options)
         return False  # the error is raised where the table is read
 
     def _searcher(
@@ -631,6 +638,16 @@ def _needs_kinds(bound: BoundTable) -> UnsupportedError:
     )
 
 
+def computes_all_rows(query: Relation, reads: Sequence[Read]) -> bool:
+    """Return whether Spark computes all rows of the tables of a query; False if unknown.
+
+    It does not for constants and LIMIT, which a connector may apply as well.
+    """
+    if any(isinstance(part, Sort | Values) for part in relations_in(query)):
+        return False
+    return bool(reads) and all(serves_every_query(connector) for connector, _ in reads)
+
+
 def _lateral_scans(query: Relation) -> frozenset[int]:
     """Return the identities of the scans in lateral queries.
 
@@ -684,7 +701,7 @@ class FrameCache:
 
     def add(self, session: SparkSession, key: FrameKey, frame: DataFrame) -> None:
         """Keep a frame, unless it may give other rows next time or hold results."""
-        if not _can_be_kept(session, frame, is_run=key.is_run):
+        if not _serves_every_query(session, frame, is_run=key.is_run):
             return
         with self._lock:
             self._enter(session)
@@ -705,7 +722,7 @@ class FrameCache:
             self._session, self._frames = session, {}
 
 
-def _can_be_kept(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
+def _serves_every_query(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
     """Return whether a frame repeats its rows, and Spark keeps none of them."""
     if not is_deterministic(frame):
         return False

@@ -2,7 +2,7 @@
 
 Rows are fetched as Arrow while the caller reads: one partition first, then as many as are expected
 to fit into `WAVE` bytes. Results that Spark returns without computing all partitions (constants,
-LIMIT) are fetched at once.
+LIMIT) are fetched at once. Each call to the JVM is a round trip, which a query of few rows notices.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import datetime as dt
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,7 @@ from schema_core.spark.compiler.tree import Column as ColumnNode
 from schema_core.spark.connector import Read, diagnosed_rows
 from schema_core.spark.jobs import spark_errors
 from schema_core.spark.session.api_mode import (
+    first_partition,
     functions_of,
     in_session,
     is_connect,
@@ -99,8 +101,13 @@ AT_ONCE = 10_000
 # --- Python values --------------------------------------------------------------------------------
 
 
-def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """Yield a frame's rows as Python values (`job-failed` for NULL in a NOT NULL column)."""
+def python_rows(
+    frame: DataFrame, columns: Columns, *, may_be_small: bool = True
+) -> Iterator[tuple[Any, ...]]:
+    """Yield a frame's rows as Python values (`job-failed` for NULL in a NOT NULL column).
+
+    `may_be_small` is whether Spark may return the rows without computing all partitions.
+    """
     types = [column.type for column in columns]
     # LISTAGG and ARRAY_AGG of no rows are NULL in Flink, too, despite their NOT NULL types
     may_be_null = CharType | VarCharType | ArrayType
@@ -111,7 +118,7 @@ def python_rows(frame: DataFrame, columns: Columns) -> Iterator[tuple[Any, ...]]
     ]
     with spark_errors(frame.sparkSession):
         frame = cast_for_transport(frame, columns, as_fetched)
-        if _is_small(frame) and not any(map(_has_lists_as_keys, types)):
+        if may_be_small and _is_small(frame) and not any(map(_has_lists_as_keys, types)):
             for row in frame.collect():
                 for place in required:
                     if row[place] is None:
@@ -144,8 +151,10 @@ def _null_in(column: str) -> ExternalError:
     )
 
 
-def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple[str | None, ...]]:
-    """Yield a frame's rows as the strings that Flink prints."""
+def string_rows(
+    frame: DataFrame, columns: Columns, zone: str, *, may_be_small: bool = True
+) -> Iterator[tuple[str | None, ...]]:
+    """Yield a frame's rows as the strings that Flink prints; see `python_rows`."""
     strings: list[NamedNode] = []
     for place, column in enumerate(columns):
         value: Node = ColumnNode(column.name)
@@ -163,7 +172,7 @@ def string_rows(frame: DataFrame, columns: Columns, zone: str) -> Iterator[tuple
     with spark_errors():
         frame = select(frame, strings)
     with spark_errors(frame.sparkSession):
-        if _is_small(frame):
+        if may_be_small and _is_small(frame):
             yield from map(tuple, frame.collect())
             return
         for batch in arrow_batches(frame):
@@ -329,19 +338,27 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch]:
         count = rows.getNumPartitions()
     place = fetched = 0
     width = 1
+    java_rows = rows.toJavaRDD() if count else None
     while place < count:
         end = min(place + width, count)
-        chosen = java_class(session, "java.util.ArrayList")()
-        for partition in range(place, end):
-            chosen.append(partition)
+        served = run_job(context, java_rows, _java_list(session, range(place, end)))
         place = end
-        served = run_job(context, rows.toJavaRDD(), chosen)
-        with _blocks(served) as blocks:
+        with _blocks(session, served) as blocks:
             for block in blocks:
                 fetched += len(block)
                 yield pa.ipc.read_record_batch(pa.py_buffer(block), schema)
         expected = max(1, fetched // place)
         width = max(1, min(GROWTH * width, WAVE // expected))
+
+
+def _java_list(session: SparkSession, partitions: range) -> Any:
+    """Return partitions as a Java list, each of which is a round trip but for the first one."""
+    if partitions == range(1):
+        return first_partition(session)
+    chosen = java_class(session, "java.util.ArrayList")()
+    for partition in partitions:
+        chosen.append(partition)
+    return chosen
 
 
 def _fetch_table(frame: DataFrame) -> pa.Table:
@@ -375,8 +392,11 @@ def _wire_schema(frame: DataFrame) -> pa.Schema:
 
 
 @contextmanager
-def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
-    """Connect to a result's socket; yield an iterator over its blocks."""
+def _blocks(session: SparkSession, served: Any) -> Iterator[Iterator[bytes]]:
+    """Connect to a result's socket; yield an iterator over its blocks.
+
+    `served` is an array of the port and a secret, of which py4j would read the length each time.
+    """
     from pyspark.serializers import read_int
     from pyspark.util import _create_local_socket
 
@@ -388,7 +408,8 @@ def _blocks(served: Any) -> Iterator[Iterator[bytes]]:
                 return
             yield stream.read(size)
 
-    stream, socket = _create_local_socket((served[0], served[1]))
+    item = partial(static_method(session, "java.lang.reflect.Array", "get"), served)
+    stream, socket = _create_local_socket((item(0), item(1)))
     try:
         yield read()
     finally:
@@ -505,14 +526,15 @@ def _type_in(frame: DataFrame, place: int, column: Column) -> SparkType:
 
 
 def _cast(frame: DataFrame, casts: Iterable[tuple[str, Sequence[SparkType]]]) -> DataFrame:
+    casts = [*casts]
+    if not any(types for _, types in casts):
+        return frame
     selected: list[tuple[Node, str]] = []
     for name, types in casts:
         node: Node = ColumnNode(name)
         for type_ in types:
             node = Cast(node, type_sql(type_))
         selected.append((node, name))
-    if all(isinstance(node, ColumnNode) for node, _ in selected):
-        return frame
     return select(frame, selected)
 
 

@@ -715,7 +715,7 @@ class KeptScan:
 
     request: ScanRequest
     demand: ScanDemand | None
-    connector: SparkConnector
+    connector: SupportsReuse
     context: ReadContext
     name: str
     raw: tuple[str, ...]
@@ -730,7 +730,8 @@ class KeptScan:
 
 def serves_every_query(connector: SparkConnector) -> bool:
     """Return whether the frames of a connector are kept, and the same for every query."""
-    return isinstance(connector, SupportsReuse) and not connector.abilities & _OF_QUERY
+    # `isinstance` checks all members of the protocol
+    return not connector.abilities & _OF_QUERY and hasattr(connector, "data_version")
 
 
 def _data_version(connector: SparkConnector, context: ReadContext) -> object | None:
@@ -759,7 +760,7 @@ class ScanCache:
             self._kept.append(match)
             match.users += 1
         try:
-            is_unchanged = _data_version(match.connector, match.context) == match.version
+            is_unchanged = match.connector.data_version(match.context) == match.version
         except BaseException:
             self.release(match)
             raise

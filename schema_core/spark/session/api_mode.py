@@ -289,6 +289,35 @@ def session_settings(session: SparkSession) -> Any:
     return _part(session, "settings", lambda: session_state(session).conf())
 
 
+def value_or_none(session: SparkSession, option: Any) -> Any:
+    """Return the value of a Scala option, in one round trip: `orNull` takes a proof of its type."""
+    proof = static_method(session, "scala.Predef", "$conforms")
+    return option.orNull(_part(session.sparkContext, "proof", proof))
+
+
+def first_partition(session: SparkSession) -> Any:
+    """Return a Java list of the first partition, with which the rows of most queries begin."""
+
+    def create() -> Any:
+        partitions = java_class(session, "java.util.ArrayList")()
+        partitions.append(0)
+        return partitions
+
+    return _part(session.sparkContext, "first partition", create)
+
+
+def default_file_system(session: SparkSession) -> str:
+    """Return Hadoop's default file system: the session's own setting, else the SparkContext's.
+
+    A session of jobs has its own only from the builder of the user's; a program may change that
+    of the SparkContext.
+    """
+    key, context = "fs.defaultFS", session.sparkContext
+    own = _part(session, key, lambda: session_settings(session).getConfString(key, ""))
+    hadoop = _part(context, "hadoop", lambda: java_context(context).hadoopConfiguration())
+    return str(own or hadoop.get(key))
+
+
 def _part(owner: object, name: str, fetch: Callable[[], Any]) -> Any:
     parts = _PARTS.setdefault(owner, {})
     if name not in parts:

@@ -43,6 +43,7 @@ from schema_core.spark.session.api_mode import (
     session_state,
     static_method,
     stopped_error,
+    value_or_none,
 )
 from schema_core.spark.session.java import find_java
 from schema_core.spark.session.settings import MEANING, ORPHANS, SECRECY, START, TUNING
@@ -217,13 +218,13 @@ def active_session(session: SparkSession) -> Iterator[None]:
         return
     method_of = partial(static_method, session, "org.apache.spark.sql.classic.SparkSession")
     activate = method_of("setActiveSession")
-    before = method_of("getActiveSession")()
+    before = value_or_none(session, method_of("getActiveSession")())
     activate(session._jsparkSession)  # noqa: SLF001
     try:
         yield
     finally:
-        if before.isDefined():
-            activate(before.get())
+        if before is not None:
+            activate(before)
         else:
             method_of("clearActiveSession")()
 
