@@ -64,7 +64,7 @@ def test_recorded_files(session: Any, tmp_path: Path, case: dict[str, Any]) -> N
             assert "insert_error" in case or any(mark in refusal for mark in EXACT)
             return
         assert "insert_error" not in case
-        lines = [line for file in directory.glob("part-*") for line in file.open()]
+        lines = [line.rstrip("\n") for file in directory.glob("part-*") for line in file.open()]
         assert sorted(case["lines"]) == sorted(lines)
     else:
         directory.mkdir()

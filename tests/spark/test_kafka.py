@@ -403,6 +403,13 @@ def test_metadata_that_is_only_read(environment: TableEnvironment, topic: Topic)
     assert code(environment, statement)[0] == "invalid-metadata-column"
 
 
+def test_decimals_of_csv_have_all_their_digits(environment: TableEnvironment, topic: Topic) -> None:
+    """Unlike those of files: see `csv.write-bigdecimal-in-scientific-notation`."""
+    create(environment, "d DECIMAL(10, 8), a ARRAY<DECIMAL(3, 0)>", format="csv")
+    environment.execute_sql("INSERT INTO t VALUES (0.00000010, ARRAY[120, 7])").wait()
+    assert [b"0.00000010,120;7"] == [item["value"] for item in topic.sent]
+
+
 def test_upserts(environment: TableEnvironment, topic: Topic) -> None:
     create(
         environment, "id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED", connector="upsert-kafka",

@@ -166,7 +166,7 @@ SCIENTIFIC = ConfigOption(
     boolean,
     True,
     "whether decimals, without trailing zeros, are written with an exponent: 30.00 as `3E+1`, "
-    "else as `30`",
+    "else as `30`; messages have all their digits, as in Flink",
 )
 HEADER = ConfigOption(
     "csv.header",

@@ -651,36 +651,41 @@ def _is_json(options: csv_files.Options) -> bool:
 
 
 def render_field(
-    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
+    node: nodes.Node,
+    name: str,
+    type_: types.DataType,
+    options: csv_files.Options,
+    *,
+    has_scale: bool = False,
 ) -> nodes.Node:
-    """Return a value as a csv field; NULL remains NULL."""
+    """Return a value as a csv field; NULL remains NULL.
+
+    With `has_scale`, as in messages, decimals have all digits of their scale and no exponent.
+    """
+
+    def render_part(node: nodes.Node, type_: types.DataType) -> nodes.Node:
+        text = _rendered_scalar(node, type_, options, has_scale=has_scale)
+        return csv_files.stored_text(csv_files.CsvColumn(name, text, type_), options)
+
     match type_:
         case types.ArrayType(element_type=element):
             parts = nodes.call(
                 "transform",
                 node,
-                nodes.function(lambda item: _rendered_part(item, name, element, options)),
+                nodes.function(lambda item: render_part(item, element)),
             )
         case types.RowType() | types.StructuredType():
             parts = nodes.call(
                 "array",
                 *(
-                    _rendered_part(nodes.Field(node, field.name), name, field.data_type, options)
+                    render_part(nodes.Field(node, field.name), field.data_type)
                     for field in type_.fields
                 ),
             )
         case _:
-            return _rendered_scalar(node, type_, options)
+            return _rendered_scalar(node, type_, options, has_scale=has_scale)
     joined = csv_files.joined_text(csv_files.CsvColumn(name, node, type_), parts, options)
     return nodes.null_or(nodes.is_null(node), joined)
-
-
-def _rendered_part(
-    node: nodes.Node, name: str, type_: types.DataType, options: csv_files.Options
-) -> nodes.Node:
-    return csv_files.stored_text(
-        csv_files.CsvColumn(name, _rendered_scalar(node, type_, options), type_), options
-    )
 
 
 #: The zeros at the end of a fraction of a second, which Flink does not write.
@@ -688,12 +693,12 @@ _ZEROS_OF_FRACTION: Final = r"\.0+\z|(\.[0-9]*?[1-9])0+\z"
 
 
 def _rendered_scalar(
-    node: nodes.Node, type_: types.DataType, options: csv_files.Options
+    node: nodes.Node, type_: types.DataType, options: csv_files.Options, *, has_scale: bool
 ) -> nodes.Node:
     match type_:
         case types.DecimalType():
             text = convert(node, type_, field_values.TEXT)
-            return csv_files.decimal_text(text, type_, options)
+            return text if has_scale else csv_files.decimal_text(text, type_, options)
         case types.BooleanType():
             return nodes.Cast(node, "STRING")
         case types.BinaryType() | types.VarBinaryType():

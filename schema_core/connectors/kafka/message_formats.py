@@ -311,7 +311,11 @@ def _encode_csv(
     columns: Mapping[str, tuple[nodes.Node, DataType]], options: Mapping[str, str]
 ) -> nodes.Node:
     rows = [
-        CsvColumn(name, render_field(from_physical(node, type_), name, type_, options), type_)
+        CsvColumn(
+            name,
+            render_field(from_physical(node, type_), name, type_, options, has_scale=True),
+            type_,
+        )
         for name, (node, type_) in columns.items()
     ]
     return csv_line(rows, dialect_of(options, list(columns)), options)
