@@ -554,10 +554,10 @@ def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None
 
 
-def choose_from(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
+def choose_from(name: object, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return a hint with the name that was meant, or with those that are allowed.
 
-    `likeness` is that of `similar`.
+    `likeness` is that of `similar`. A `name` that is not a string is none of them.
 
     >>> choose_from("parqet", ["csv", "parquet"])
     "did you mean 'parquet'?"
@@ -565,7 +565,8 @@ def choose_from(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     ('use one of csv, parquet', 'there is none')
     """
     names = list(known)
-    if len(name) <= MAX_PLACE and (match := close_matches(name, names, likeness, count=1)):
+    short = name if isinstance(name, str) and len(name) <= MAX_PLACE else ""
+    if match := close_matches(short, names, likeness, count=1):
         return f"did you mean {match[0]!r}?"
     more = f" and {len(names) - MAX_CHOICES} more" if len(names) > MAX_CHOICES else ""
     return f"use one of {', '.join(names[:MAX_CHOICES])}{more}" if names else "there is none"

@@ -516,7 +516,7 @@ def enforce(reported: tuple[Loss, ...], on_loss: Policy) -> None:
         SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
-        hint = choose_from(str(on_loss), POLICIES)
+        hint = choose_from(on_loss, POLICIES)
         raise SchemaError(f"unknown policy {show(on_loss)}", code="invalid-argument", hint=hint)
     if on_loss == "error":
         raise_all(

@@ -571,7 +571,7 @@ def refuse(losses: Iterator[UnsupportedError], on_loss: OnLoss) -> None:
         SchemaError: with code `invalid-argument`.
     """
     if on_loss not in POLICIES:
-        hint = choose_from(str(on_loss), POLICIES)
+        hint = choose_from(on_loss, POLICIES)
         raise SchemaError(f"unknown policy {on_loss!r}", code="invalid-argument", hint=hint)
     if on_loss == "refuse":
         raise_all(losses)

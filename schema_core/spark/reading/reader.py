@@ -701,7 +701,7 @@ class FrameCache:
 
     def add(self, session: SparkSession, key: FrameKey, frame: DataFrame) -> None:
         """Keep a frame, unless it may give other rows next time or hold results."""
-        if not _serves_every_query(session, frame, is_run=key.is_run):
+        if not _repeats_rows(session, frame, is_run=key.is_run):
             return
         with self._lock:
             self._enter(session)
@@ -722,7 +722,7 @@ class FrameCache:
             self._session, self._frames = session, {}
 
 
-def _serves_every_query(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
+def _repeats_rows(session: SparkSession, frame: DataFrame, *, is_run: bool) -> bool:
     """Return whether a frame repeats its rows, and Spark keeps none of them."""
     if not is_deterministic(frame):
         return False
