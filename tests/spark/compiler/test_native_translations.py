@@ -313,10 +313,14 @@ def test_values_of_json(session: SparkSession) -> None:
     )
     values = [document.format(value) for value in JSON_VALUES for document in JSON_DOCUMENTS]
     clauses = ("STRING", "DEFAULT", "empty", "DEFAULT", "error")
-    frame = session.createDataFrame([(value,) for value in values], "v STRING").coalesce(1)
+    beyond = ('{"a":{"b":1e99999999999999999999}}', '{"a":{"b":0.1e-2147483648}}')
+    rare = [*beyond, '{"a":{"b":1e2147483647}}']
+    frame = session.createDataFrame([(v,) for v in (*values, *rare)], "v STRING").coalesce(1)
     rows = select(frame, [(compile_expression(typed), "x")]).collect()
 
     expected = [udfs_json.json_value(value, "$.a.b", *clauses) for value in values]
+    # BigDecimal has a scale of an INT; the reference's exponents are larger
+    expected += ["error", "error", "1E+2147483647"]
     assert expected == [row[0] for row in rows]
     assert {"x", "1", "1.0", "error"} <= set(expected)
 

@@ -512,7 +512,9 @@ def value(called: TranslatedCall) -> Node:
             text=text,
             document=document,
             exact=nodes.interpret_rarely(text, lambda s: _scalar(_member(s, names), otherwise)),
-            number=nodes.interpret_rarely(text, lambda s: _number(s, names)),
+            number=nodes.interpret_rarely(
+                text, lambda s: nodes.call("coalesce", _number(s, names), otherwise)
+            ),
             otherwise=otherwise,
         )
 
@@ -596,7 +598,7 @@ def _scalar(member: Node, otherwise: Node) -> Node:
             " WHEN {v} IN ('true', 'false') THEN {v} ELSE {number} END",
             v=v,
             otherwise=otherwise,
-            number=_big_decimal(v),
+            number=nodes.call("coalesce", _big_decimal(v), otherwise),
         ),
     )
 
@@ -605,12 +607,16 @@ _NUMBER = r"^(-?)([0-9]+)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?$"
 
 
 def _big_decimal(number: Node) -> Node:
-    """Return a number of JSON as Java's BigDecimal prints it; zero has no sign."""
+    """Return a number of JSON as Java's BigDecimal prints it; zero has no sign.
+
+    NULL for one that BigDecimal does not have, whose scale exceeds an INT.
+    """
     sign, integer, fraction, exponent = (
         nodes.call("regexp_extract", number, _NUMBER, group) for group in (1, 2, 3, 4)
     )
     scale = inline(
-        "length({fraction}) - CAST(concat({exponent}, if({exponent} = '', '0', '')) AS BIGINT)",
+        "try_cast(length({fraction})"
+        " - try_cast(concat({exponent}, if({exponent} = '', '0', '')) AS BIGINT) AS INT)",
         fraction=fraction,
         exponent=exponent,
     )
@@ -621,17 +627,17 @@ def _big_decimal(number: Node) -> Node:
     )
 
     def body(digits: Node, scale: Node) -> Node:
-        power = inline("length({digits}) - 1 - {scale}", digits=digits, scale=scale)
+        power = inline("length({digits}) - 1 - CAST({scale} AS BIGINT)", digits=digits, scale=scale)
         padded = inline(
-            "lpad({digits}, greatest(length({digits}), CAST({scale} AS INT) + 1), '0')",
+            "lpad({digits}, greatest(length({digits}), {scale} + 1), '0')",
             digits=digits,
             scale=scale,
         )
         return inline(
             "concat(if({digits} = '0', '', {sign}), CASE WHEN {scale} = 0 THEN {digits}"
             " WHEN {scale} > 0 AND {power} >= -6"
-            " THEN concat(left({padded}, length({padded}) - CAST({scale} AS INT)), '.',"
-            " right({padded}, CAST({scale} AS INT)))"
+            " THEN concat(left({padded}, length({padded}) - {scale}), '.',"
+            " right({padded}, {scale}))"
             " ELSE concat(regexp_replace({digits}, '^(.)(?=.)', '$1.'),"
             " if({power} = 0, '', concat(if({power} > 0, 'E+', 'E'),"
             " CAST({power} AS STRING)))) END)",
