@@ -547,11 +547,17 @@ def similar(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     names = list(islice(known, MAX_SIMILAR + 1))
     if len(names) > MAX_SIMILAR or len(name) > MAX_PLACE:
         return None
-    if match := close_matches(name, names, likeness, count=1):
-        return f"did you mean {match[0]!r}?"
+    if hint := _meant(name, names, likeness):
+        return hint
     if len(names) == 1:
         return f"there is only {names[0]!r}"
     return f"there are {', '.join(map(repr, names))}" if 0 < len(names) <= MAX_LISTED else None
+
+
+def _meant(name: str, names: Sequence[str], likeness: float) -> str | None:
+    """Return a hint with the most similar name, if any is."""
+    match = close_matches(name, names, likeness, count=1)
+    return f"did you mean {match[0]!r}?" if match else None
 
 
 def choose_from(name: object, known: Iterable[str], likeness: float = 0.6) -> str:
@@ -566,7 +572,7 @@ def choose_from(name: object, known: Iterable[str], likeness: float = 0.6) -> st
     """
     names = list(known)
     short = name if isinstance(name, str) and len(name) <= MAX_PLACE else ""
-    if match := close_matches(short, names, likeness, count=1):
-        return f"did you mean {match[0]!r}?"
+    if hint := _meant(short, names, likeness):
+        return hint
     more = f" and {len(names) - MAX_CHOICES} more" if len(names) > MAX_CHOICES else ""
     return f"use one of {', '.join(names[:MAX_CHOICES])}{more}" if names else "there is none"

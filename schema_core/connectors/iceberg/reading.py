@@ -180,14 +180,16 @@ def _stored_value(value: Any, type_: DataType) -> Any:
 def has_many_files(table: Table, options: Mapping[str, str]) -> bool:
     """Return whether a snapshot may have more than `MAX_KEPT_FILES` files; errors of `snapshot_of`.
 
-    Its summary has the number, which writers may omit.
+    Its summary has the number, which writers may omit, and which is any text.
     """
     identifier = snapshot_of(table, options)
     snapshot = None if identifier is None else table.snapshot_by_id(identifier)
     if snapshot is None:
         return False
-    number = snapshot.summary and snapshot.summary["total-data-files"]
-    return number is None or int(number) > MAX_KEPT_FILES
+    number = str(snapshot.summary and snapshot.summary["total-data-files"])
+    digits = len(str(MAX_KEPT_FILES))
+    is_few = number.isdecimal() and len(number) <= digits and int(number) <= MAX_KEPT_FILES
+    return not is_few
 
 
 def limit_tasks(tasks: Sequence[FileScanTask], limit: int | None) -> list[FileScanTask]:
